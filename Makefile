@@ -1,0 +1,55 @@
+# Everything that a change has to pass. `make` alone shows what there is.
+SHELL       := /bin/bash
+GO          ?= go
+VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+LDFLAGS     := -s -w -X github.com/skeincrawl/skein/cmd.version=$(VERSION)
+TOOLS       := $(CURDIR)/bin/tools
+LINT        := $(TOOLS)/golangci-lint-v2.15.0
+GOFUMPT     := $(TOOLS)/gofumpt-v0.12.0
+BENCH       ?= .
+BENCH_PKGS  ?= ./engine ./scheduler ./jobs ./crawl ./feeds ./downloader ./internal/weburl
+
+.DEFAULT_GOAL := help
+.PHONY: help build test check format lint race bench clean
+
+help: ## shows this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+
+build: ## builds bin/crawl, one static binary
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o bin/crawl ./cmd/crawl
+
+test: ## runs the tests; needs only Go
+	$(GO) test ./...
+
+check: format lint race ## everything before a commit: format, vet, lint, tests with the race detector
+
+format: $(GOFUMPT) ## fails if gofumpt would change a file, or go mod tidy would change go.mod
+	@unformatted="$$($(GOFUMPT) -l .)"; if [ -n "$$unformatted" ]; then echo "run gofumpt -w on:"; echo "$$unformatted"; exit 1; fi
+	$(GO) mod tidy -diff
+
+lint: $(LINT) ## runs go vet and golangci-lint
+	$(GO) vet ./...
+	$(LINT) run ./...
+
+race: ## runs the tests with the race detector, in random order; needs a C compiler
+	CGO_ENABLED=1 $(GO) test -race -shuffle=on ./...
+
+bench: ## runs the benchmarks of each layer; BENCH=regexp picks some
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(BENCH_PKGS)
+
+clean: ## removes what was built, but for the tools
+	rm -f bin/crawl coverage.out
+
+# Each tool carries its version in its name, so that a new pin builds it anew.
+# The linter takes minutes to build, once.
+$(LINT):
+	$(call tool,github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0,golangci-lint)
+
+$(GOFUMPT):
+	$(call tool,mvdan.cc/gofumpt@v0.12.0,gofumpt)
+
+define tool
+	@mkdir -p $(TOOLS)
+	GOBIN=$(TOOLS) $(GO) install $(1)
+	@mv $(TOOLS)/$(2) $@
+endef

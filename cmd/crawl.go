@@ -1,0 +1,198 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/engine"
+	"github.com/skeincrawl/skein/feeds"
+	"github.com/skeincrawl/skein/settings"
+)
+
+// crawlFlags are the flags of a crawl as they were given.
+type crawlFlags struct {
+	args, sets          []string
+	appends, overwrites []string
+	level, config       string
+	noLog               bool
+}
+
+// newCrawl returns the command that runs a spider: the root, and its long form
+// `crawl crawl SPIDER`.
+func newCrawl(sys *system, use string) *cobra.Command {
+	var f crawlFlags
+	c := &cobra.Command{
+		Use:               use,
+		Short:             "Runs a spider; the word may be left out",
+		Args:              oneSpider,
+		ValidArgsFunction: completeSpider,
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.run(c.Context(), sys, c.Root(), args[0])
+		},
+	}
+	// A StringSlice would split values at commas.
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringArrayVarP(&f.args, "arg", "a", nil, "argument `NAME=VALUE` of the spider")
+	flags.StringArrayVarP(&f.sets, "set", "s", nil, "setting `NAME=VALUE`")
+	flags.StringArrayVarP(&f.appends, "output", "o", nil, "append the items to `FILE`[:FORMAT], - is stdout")
+	flags.StringArrayVarP(&f.overwrites, "overwrite-output", "O", nil, "the same, but replace what `FILE` holds")
+	flags.StringVarP(&f.level, "loglevel", "L", "", "least `LEVEL` of log lines (INFO)")
+	flags.BoolVar(&f.noLog, "nolog", false, "no log at all")
+	flags.StringVar(&f.config, "config", "", "config `FILE` in place of ./crawl.yaml")
+	return c
+}
+
+func oneSpider(_ *cobra.Command, args []string) error {
+	switch len(args) {
+	case 0:
+		return usageError{errors.New("which spider? (crawl list shows all)")}
+	case 1:
+		return nil
+	}
+	return usageError{fmt.Errorf("one spider at a time, got %s", strings.Join(args, ", "))}
+}
+
+// completeSpider completes the name of a spider in the shell.
+func completeSpider(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var names []cobra.Completion
+	if len(args) == 0 {
+		for spec := range crawl.Specs() {
+			names = append(names, cobra.CompletionWithDesc(spec.Name, spec.Doc))
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// run crawls with one spider until it ends.
+func (f *crawlFlags) run(ctx context.Context, sys *system, root *cobra.Command, spider string) error {
+	opts, warnings, err := f.options(sys, root, spider)
+	if err != nil {
+		return configError{err}
+	}
+	opts.Log = newLog(sys, opts.Settings)
+	log := opts.Log.With().Str(crawl.LogComponent, "settings").Logger()
+	for _, w := range warnings {
+		log.Warn().Msg(w.String())
+	}
+	defer tuneGC(sys)()
+	return crawlOnce(ctx, sys, opts)
+}
+
+func crawlOnce(ctx context.Context, sys *system, opts engine.Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := newStopper(sys, opts.Log, cancel)
+	e, err := engine.New(opts)
+	if err != nil {
+		stop.close()
+		return err
+	}
+	stop.onCut(e.Cut)
+	result, err := e.Run(ctx)
+	return cmp.Or(err, judge(result, stop.close()))
+}
+
+// options reads everything that was given. All that is wrong is returned at
+// once, so that nobody has to mend one mistake a run.
+func (f *crawlFlags) options(sys *system, root *cobra.Command, spider string) (engine.Options, []settings.Warning, error) {
+	opts := engine.Options{Stdin: sys.Stdin, Stdout: sys.Stdout}
+	spec, err := findSpec(root, spider)
+	errs := []error{err}
+	opts.Spec = spec
+	opts.Args, err = parseArgs(f.args)
+	errs = append(errs, err)
+	opts.Feeds, err = f.targets()
+	errs = append(errs, err)
+	set, warnings, err := f.settings(sys, spec)
+	errs = append(errs, err)
+	opts.Settings = set
+	if err := errors.Join(errs...); err != nil {
+		return opts, nil, errors.Join(err, argErrors(spec, opts.Args))
+	}
+	return opts, warnings, nil
+}
+
+// argErrors finds what the engine would complain about in the next run.
+func argErrors(spec crawl.Spec, args map[string]string) error {
+	if spec.New == nil {
+		return nil
+	}
+	_, errs := spec.Build(args)
+	return errors.Join(errs...)
+}
+
+// findSpec looks a spider up. What is near may be a command, too.
+func findSpec(root *cobra.Command, name string) (crawl.Spec, error) {
+	spec, err := crawl.FindSpec(name)
+	var unknown *crawl.UnknownSpiderError
+	if errors.As(err, &unknown) && unknown.Nearest == "" {
+		unknown.Nearest = settings.Nearest(name, maps.Keys(commandNames(root)))
+	}
+	return spec, err
+}
+
+// parseArgs reads NAME=VALUE pairs; of two values for one name the later one
+// counts.
+func parseArgs(list []string) (map[string]string, error) {
+	args := map[string]string{}
+	var errs []error
+	for _, arg := range list {
+		name, value, ok := strings.Cut(arg, "=")
+		if !ok || name == "" {
+			errs = append(errs, fmt.Errorf("-a %s: want NAME=VALUE", arg))
+			continue
+		}
+		args[name] = value
+	}
+	return args, errors.Join(errs...)
+}
+
+func (f *crawlFlags) targets() ([]feeds.Target, error) {
+	var all []feeds.Target
+	var errs []error
+	add := func(list []string, overwrite bool) {
+		for _, s := range list {
+			t, err := feeds.ParseTarget(s)
+			t.Overwrite = overwrite
+			all, errs = append(all, t), append(errs, err)
+		}
+	}
+	add(f.appends, false)
+	add(f.overwrites, true)
+	return all, errors.Join(errs...)
+}
+
+// settings puts the layers together. The flags that are short for a setting
+// win over -s.
+func (f *crawlFlags) settings(sys *system, spec crawl.Spec) (*settings.Settings, []settings.Warning, error) {
+	b := settings.New().Spider(spec.Name, spec.Settings).Configure(spec.Name, spec.Configure)
+	if file, ok := f.configFile(sys); ok {
+		b.File(file)
+	}
+	b.Environ(ownEnviron(sys.Environ))
+	for _, s := range f.sets {
+		b.Assign(s)
+	}
+	if f.level != "" {
+		b.Assign("LOG_LEVEL=" + f.level)
+	}
+	if f.noLog {
+		b.Assign("LOG_ENABLED=False")
+	}
+	return b.Build()
+}
+
+func (f *crawlFlags) configFile(sys *system) (string, bool) {
+	if f.config != "" {
+		return f.config, true
+	}
+	return settings.FindFile(sys.Dir)
+}

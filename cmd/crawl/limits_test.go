@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// 2,500 hosts whose server never closes an idle connection, and 1,024
+// descriptors: the idle connections must be closed from this side.
+func TestManyHosts(t *testing.T) {
+	const hosts = 2500
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp4", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	url := func(i int) string { return fmt.Sprintf("http://127.0.%d.%d:%s/p/%d", i/250, i%250+1, port, i) }
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var i int
+		if _, err := fmt.Sscanf(r.URL.Path, "/p/%d", &i); err != nil {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		for _, c := range []int{2*i + 1, 2*i + 2} {
+			if c < hosts {
+				fmt.Fprintf(w, `<a href="%s">x</a>`, url(c))
+			}
+		}
+	}))
+	_ = srv.Listener.Close()
+	srv.Listener = l
+	srv.Start()
+	defer srv.Close()
+
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out.jsonl")
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", `ulimit -S -n 1024; ulimit -H -n 1024; exec "$@"`, "sh", binary, "site",
+		"-a", "start="+url(0), "-a", "domains=*", "-o", out, "-s", "JOBDIR="+filepath.Join(dir, "job"), "-s", "CONCURRENT_REQUESTS=32")
+	if log, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v; log:\n%s", err, log)
+	}
+	b, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(b), "\n"); n != hosts {
+		t.Errorf("%d items, want %d", n, hosts)
+	}
+	if n := strings.Count(string(b), `"status":200`); n != hosts {
+		t.Errorf("%d items of status 200, want %d", n, hosts)
+	}
+}

@@ -1,0 +1,114 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/skeincrawl/skein/engine"
+	"github.com/skeincrawl/skein/jobs"
+)
+
+// The exit codes of the program.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitJob         = 3
+	exitInterrupted = 130
+	exitTerminated  = 143
+)
+
+// exitCode is a row of the table that `crawl help exit-codes` shows.
+type exitCode struct {
+	code    int
+	meaning string
+}
+
+func exitCodes() []exitCode {
+	return []exitCode{
+		{exitOK, "finished, or ended by a planned limit (CLOSESPIDER_* but ERRORCOUNT)"},
+		{exitFailed, "failed while it ran: start error, CLOSESPIDER_ERRORCOUNT, memory limit,\n       job or feed not writable, or no start URL gave any response"},
+		{exitUsage, "wrong flags, settings, arguments or feeds; nothing was sent"},
+		{exitJob, "the job directory is unusable: in use, of another crawl, damaged,\n       of a newer version, or not writable; nothing was sent"},
+		{exitInterrupted, "interrupted by SIGINT; with JOBDIR the same command goes on"},
+		{exitTerminated, "interrupted by SIGTERM; with JOBDIR the same command goes on"},
+	}
+}
+
+// A usageError is a command line that cannot be understood.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// A configError is anything else that is wrong before a crawl begins.
+type configError struct{ error }
+
+func (e configError) Unwrap() error { return e.error }
+
+// An interrupted error is the end of a crawl by a signal. The log told of it.
+type interruptedError struct{ signal os.Signal }
+
+func (e interruptedError) Error() string { return "interrupted by " + signalName(e.signal) }
+
+// A failedError is a crawl that ended in good order but not well.
+type failedError struct{ reason string }
+
+func (e failedError) Error() string { return "the crawl failed: " + e.reason }
+
+// finish writes what went wrong, one line for each error, and returns the exit
+// code. A standard error that takes nothing leaves nobody to tell.
+func finish(w io.Writer, err error) int {
+	code := codeOf(err)
+	if err == nil || code >= exitInterrupted {
+		return code
+	}
+	for line := range strings.Lines(err.Error()) {
+		_, _ = fmt.Fprintf(w, "crawl: %s\n", strings.TrimSuffix(line, "\n"))
+	}
+	if errors.As(err, new(usageError)) {
+		_, _ = fmt.Fprintln(w, "crawl: see crawl --help")
+	}
+	return code
+}
+
+// codeOf is the only place that turns errors into exit codes.
+func codeOf(err error) int {
+	var interrupted interruptedError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &interrupted):
+		return interruptCode(interrupted.signal)
+	case errors.Is(err, jobs.ErrUnusable):
+		return exitJob
+	case errors.As(err, new(usageError)), errors.As(err, new(configError)), errors.As(err, new(*engine.ConfigError)):
+		return exitUsage
+	}
+	return exitFailed
+}
+
+func interruptCode(sig os.Signal) int {
+	if sig == syscall.SIGTERM {
+		return exitTerminated
+	}
+	return exitInterrupted
+}
+
+// judge turns the end of a crawl into an error, or nil for a good one. first is
+// the first signal that came, or nil.
+func judge(r engine.Result, first os.Signal) error {
+	switch r.Reason {
+	case "shutdown":
+		return interruptedError{first}
+	case "closespider_errorcount", "memusage_exceeded", "start_error":
+		return failedError{r.Reason}
+	}
+	if r.NoResponse {
+		return failedError{"no start URL gave a response"}
+	}
+	return nil
+}

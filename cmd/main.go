@@ -1,0 +1,71 @@
+// Package cmd is the command line of the crawler as a library. The stock
+// binary is one call of [Main], and so is a program with spiders of its own:
+//
+//	package main
+//
+//	import (
+//		"github.com/skeincrawl/skein/cmd"
+//
+//		_ "example.org/shop/spiders" // calls crawl.Register in an init function
+//	)
+//
+//	func main() { cmd.Main() }
+//
+// It has every command, flag, environment variable and exit code of the stock
+// binary. This is the only package that knows signals, exit codes and the
+// standard streams; all of them reach it through one struct.
+package cmd
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+
+	// Every built-in component registers itself.
+	_ "github.com/skeincrawl/skein/engine/builtin"
+)
+
+// system is all that the command line touches of its surroundings.
+type system struct {
+	Args     []string // without the name of the program
+	Environ  []string // in the form of os.Environ
+	Dir      string   // where the config file is looked for
+	Stdin    io.Reader
+	Stdout   io.Writer
+	Stderr   io.Writer
+	Terminal bool             // whether Stderr is one that shows colours
+	Signals  <-chan os.Signal // os.Interrupt and SIGTERM
+	Exit     func(code int)   // ends the process at once, for the third signal
+	Root     fs.FS            // the root of the file system, to find the container's limits
+	Version  string           // set by the linker, or empty
+	Build    *debug.BuildInfo // nil if unknown
+}
+
+// Main runs the command line of the process and exits.
+func Main() { os.Exit(mainCode()) }
+
+func mainCode() int {
+	// A reader of standard output that goes away is then an error of the write
+	// and not the death of the process: the job is closed in good order.
+	signal.Ignore(syscall.SIGPIPE)
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	build, _ := debug.ReadBuildInfo()
+	return run(&system{
+		Args: os.Args[1:], Environ: os.Environ(), Dir: ".",
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Terminal: isTerminal(os.Stderr),
+		Signals: signals, Exit: os.Exit, Root: os.DirFS("/"), Version: version, Build: build,
+	})
+}
+
+// isTerminal reports whether f is a terminal that understands colours. Those
+// of Windows may not.
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&fs.ModeCharDevice != 0 && runtime.GOOS != "windows"
+}

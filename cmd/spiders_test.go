@@ -1,0 +1,102 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/settings"
+)
+
+// shop reads the products of a crawltest.Site and follows all links.
+type shop struct {
+	Site     string `arg:"site" doc:"where it is"`
+	Category string `arg:"category" doc:"what to look for"`
+	Limit    int    `arg:"limit"`
+	Token    string `arg:"token,secret" doc:"to log in with"`
+}
+
+type product struct {
+	Page  string `json:"page"`
+	Title string `json:"title"`
+	Price string `json:"price"`
+}
+
+// Start begins at the first page.
+func (s *shop) Start(_ context.Context, out crawl.Out) error {
+	out.Request(&crawl.Request{URL: s.Site + "/p/0"})
+	return nil
+}
+
+// Parse reads a product.
+func (s *shop) Parse(_ context.Context, r *crawl.Response, out crawl.Out) error {
+	out.Item(product{Page: r.URL[len(s.Site):], Title: r.CSS("h1.name::text").Get(), Price: r.CSS("span.price::text").Get()})
+	for _, a := range r.CSS("a::attr(href)").All() {
+		out.Follow(a, nil)
+	}
+	return nil
+}
+
+// broken fails in each callback.
+type broken struct{ shop }
+
+// Parse fails.
+func (b *broken) Parse(context.Context, *crawl.Response, crawl.Out) error {
+	return errors.New("cannot read this page")
+}
+
+// unready fails before its first request.
+type unready struct{ shop }
+
+// Start fails.
+func (u *unready) Start(context.Context, crawl.Out) error {
+	return errors.New("the list of shops is gone")
+}
+
+// echo emits its arguments.
+type echo struct {
+	Text string `arg:"text"`
+}
+
+// Start emits one item.
+func (e *echo) Start(_ context.Context, out crawl.Out) error {
+	out.Item(map[string]any{"text": e.Text})
+	return nil
+}
+
+// Parse is never called.
+func (e *echo) Parse(context.Context, *crawl.Response, crawl.Out) error { return nil }
+
+// shown emits the values of a few settings.
+type shown struct{ echo }
+
+// Open makes an item of the settings.
+func (s *shown) Open(_ context.Context, env *crawl.Env) error {
+	s.Text = ""
+	for _, name := range []string{"CONCURRENT_REQUESTS", "DOWNLOAD_DELAY", "RETRY_TIMES", "DEPTH_LIMIT"} {
+		v, _ := env.Settings.Lookup(name)
+		s.Text += fmt.Sprintf("%s=%s (%s) ", name, v, v.Source)
+	}
+	return nil
+}
+
+func registerSpiders() {
+	plain := map[string]any{"CONCURRENT_REQUESTS_PER_DOMAIN": 16, "RETRY_ENABLED": false}
+	for _, s := range []crawl.Spec{
+		{Name: "shop", Doc: "Reads the products of a shop.", Settings: plain, New: func() crawl.Spider { return &shop{} }},
+		{Name: "broken", Settings: plain, New: func() crawl.Spider { return &broken{} }},
+		{Name: "unready", Settings: plain, New: func() crawl.Spider { return &unready{} }},
+		{Name: "echo", Doc: "Emits an item.", New: func() crawl.Spider { return &echo{} }},
+		{
+			Name: "shown", New: func() crawl.Spider { return &shown{} },
+			Settings: map[string]any{"DOWNLOAD_DELAY": 2, "RETRY_TIMES": 7, "DEPTH_LIMIT": 3, "NO_SUCH_THING": 1},
+			Configure: func(l *settings.Layer) error {
+				l.Set("DEPTH_LIMIT", 4)
+				return nil
+			},
+		},
+	} {
+		crawl.Register(s)
+	}
+}

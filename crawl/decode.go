@@ -1,0 +1,165 @@
+package crawl
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// record is the stored form of a request.
+type record struct {
+	URL        string          `json:"url"`
+	Method     string          `json:"method"`
+	Callback   string          `json:"callback"`
+	Errback    string          `json:"errback"`
+	Priority   int             `json:"priority"`
+	DontFilter bool            `json:"dont_filter"`
+	NotBefore  int64           `json:"not_before"` // Unix milliseconds
+	Depth      int             `json:"depth"`
+	Retries    int             `json:"retries"`
+	Start      bool            `json:"start"`
+	Trail      *Trail          `json:"trail"`
+	Header     http.Header     `json:"header"`
+	Body       []byte          `json:"body"`
+	Args       json.RawMessage `json:"args"`
+	Options    Options         `json:"options"`
+	Meta       json.RawMessage `json:"meta"`
+}
+
+// DecodeRequest reads what [Callbacks.AppendRequest] wrote.
+func (c *Callbacks) DecodeRequest(b []byte) (*Request, error) {
+	var rec record
+	if err := json.Unmarshal(b, &rec); err != nil {
+		return nil, fmt.Errorf("decode a stored request: %w", err)
+	}
+	r := &Request{
+		URL: rec.URL, Method: rec.Method, Header: rec.Header, Body: rec.Body, Priority: rec.Priority,
+		DontFilter: rec.DontFilter, Options: rec.Options,
+		Trail: Trail{Depth: rec.Depth, Retries: rec.Retries, Start: rec.Start},
+	}
+	if rec.Trail != nil {
+		r.Trail = *rec.Trail
+	}
+	if rec.NotBefore != 0 {
+		r.NotBefore = time.UnixMilli(rec.NotBefore)
+	}
+	if err := decodeHeader(r.Header); err != nil {
+		return nil, fmt.Errorf("decode a stored request: %w", err)
+	}
+	if rec.Meta != nil {
+		m, err := decodeMeta(rec.Meta)
+		if err != nil {
+			return nil, fmt.Errorf("decode Meta of a stored request: %w", err)
+		}
+		r.Meta = m
+	}
+	if err := c.bind(r, rec.Callback, rec.Errback, rec.Args); err != nil {
+		return nil, fmt.Errorf("decode the stored request %v: %w", r, err)
+	}
+	return r, nil
+}
+
+// StoredCallbacks returns the names of the callback and the errback of a stored
+// request, "" for none, without decoding the rest of it.
+func StoredCallbacks(b []byte) (callback, errback string, err error) {
+	var rec struct{ Callback, Errback string }
+	if err := json.Unmarshal(b, &rec); err != nil {
+		return "", "", fmt.Errorf("decode a stored request: %w", err)
+	}
+	return rec.Callback, rec.Errback, nil
+}
+
+func decodeHeader(h http.Header) error {
+	for _, vs := range h {
+		for i, v := range vs {
+			if !strings.HasPrefix(v, "\x00") {
+				continue
+			}
+			b, err := base64.StdEncoding.DecodeString(v[1:])
+			if err != nil {
+				return fmt.Errorf("header value: %w", err)
+			}
+			vs[i] = string(b)
+		}
+	}
+	return nil
+}
+
+func decodeMeta(b []byte) (map[string]any, error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	var m map[string]any
+	if err := d.Decode(&m); err != nil {
+		return nil, err
+	}
+	for k, v := range m {
+		if k == timeKey {
+			return nil, fmt.Errorf("the key %q is reserved", timeKey)
+		}
+		w, err := metaValue(v)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", k, err)
+		}
+		m[k] = w
+	}
+	return m, nil
+}
+
+// metaValue turns what the JSON decoder makes into what was stored.
+func metaValue(v any) (any, error) {
+	switch v := v.(type) {
+	case json.Number:
+		if strings.ContainsAny(v.String(), ".eE") {
+			return v.Float64()
+		}
+		return strconv.Atoi(v.String())
+	case []any:
+		for i := range v {
+			w, err := metaValue(v[i])
+			if err != nil {
+				return nil, err
+			}
+			v[i] = w
+		}
+		return v, nil
+	case map[string]any:
+		return metaMap(v)
+	}
+	return v, nil
+}
+
+func metaMap(m map[string]any) (any, error) {
+	if v, ok := m[timeKey]; ok {
+		s, ok := v.(string)
+		if !ok || len(m) > 1 {
+			return nil, fmt.Errorf("the key %q is reserved", timeKey)
+		}
+		return time.Parse(time.RFC3339Nano, s)
+	}
+	for k, v := range m {
+		w, err := metaValue(v)
+		if err != nil {
+			return nil, err
+		}
+		m[k] = w
+	}
+	return m, nil
+}
+
+// CopyMeta returns a copy of Meta as it would come back from a queue. The error
+// names the key that can not be stored.
+func CopyMeta(m map[string]any) (map[string]any, error) {
+	if len(m) == 0 {
+		return nil, nil
+	}
+	b, err := appendMap(nil, "Meta", m)
+	if err != nil {
+		return nil, err
+	}
+	return decodeMeta(b)
+}

@@ -1,0 +1,51 @@
+package crawl
+
+import (
+	"io"
+
+	"github.com/rs/zerolog"
+
+	"github.com/skeincrawl/skein/settings"
+)
+
+// Env is what the components of one crawl share. It is the only parameter of
+// every constructor of a component, and does not change once the crawl is open.
+type Env struct {
+	Spec      Spec
+	Spider    Spider
+	Settings  *settings.Settings
+	Log       zerolog.Logger // of the whole crawl; components use Logger
+	Stats     *Stats
+	Signals   *Signals
+	Callbacks *Callbacks
+	JobDir    string // "" without JOBDIR
+
+	// Resumed tells that the run goes on with a job that was stopped. It is known
+	// when the spider is opened.
+	Resumed bool
+
+	// Stdin is the standard input of the run, for spiders that read start URLs
+	// from it. Nil if there is none.
+	Stdin io.Reader
+
+	// CloseSpider asks the engine to end the crawl in good order, as the error
+	// of the same name does. It returns at once and is safe for concurrent use;
+	// the first reason wins. The engine sets it before components are built.
+	CloseSpider func(reason string)
+}
+
+// Logger returns the log of a component. Its name is shown in every line.
+func (e *Env) Logger(component string) zerolog.Logger {
+	return e.Log.With().Str(LogComponent, component).Logger()
+}
+
+// LogComponent is the field of a log event that names the component.
+const LogComponent = "logger"
+
+// AllowedDomains returns the domains that requests may go to, none for all.
+func (e *Env) AllowedDomains() []string {
+	if d, ok := e.Spider.(DomainLister); ok {
+		return d.AllowedDomains()
+	}
+	return e.Spec.AllowedDomains
+}

@@ -1,0 +1,204 @@
+package middleware
+
+import (
+	"bufio"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/skeincrawl/skein/crawl"
+)
+
+// vectors calls f for each case of a file of published test vectors.
+func vectors[C any](t *testing.T, name string, f func(t *testing.T, c C)) {
+	dir := os.Getenv("CONFORMANCE_DIR")
+	if dir == "" {
+		t.Skip("CONFORMANCE_DIR is not set")
+	}
+	file, err := os.Open(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var id struct{ ID, Test string }
+		var c C
+		if err := json.Unmarshal(lines.Bytes(), &id); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			t.Fatalf("%s: %v", id.ID, err)
+		}
+		t.Run(id.ID, func(t *testing.T) { f(t, c) })
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestConformanceOffsite(t *testing.T) {
+	vectors(t, "misc/offsite.jsonl", func(t *testing.T, c struct {
+		Domains []string `json:"allowed_domains"`
+		URL     string
+		Allowed bool
+	},
+	) {
+		env, _ := newEnv(t, nil)
+		env.Spec.AllowedDomains = c.Domains
+		if err := NewOffsite(env).Check(&crawl.Request{URL: c.URL}); (err == nil) != c.Allowed {
+			t.Errorf("%s in %q: %v, want allowed = %v", c.URL, c.Domains, err, c.Allowed)
+		}
+	})
+}
+
+// A text of a vector is a string, or bytes in base64.
+type text string
+
+func (s *text) UnmarshalJSON(b []byte) error {
+	var coded struct{ B64 string }
+	if b[0] == '"' {
+		return json.Unmarshal(b, (*string)(s))
+	}
+	if err := json.Unmarshal(b, &coded); err != nil {
+		return err
+	}
+	raw, err := base64.StdEncoding.DecodeString(coded.B64)
+	*s = text(raw)
+	return err
+}
+
+type redirectStep struct {
+	Request struct {
+		URL, Method, Body string
+		Headers           map[string]text
+		Meta              map[string]any
+		From              *int `json:"$from_step"`
+	}
+	Response struct {
+		Status  int
+		Headers map[string]text
+	}
+	Expected struct {
+		URL, Method, Raises string
+		Body                *string
+		Headers             map[string]string
+		All                 map[string]string `json:"all_headers"`
+		Absent              []string          `json:"headers_absent"`
+		Same                bool              `json:"same_response"`
+		Unchanged           bool              `json:"headers_same_as_request"`
+		Meta                struct {
+			URLs []string `json:"redirect_urls"`
+		}
+	}
+}
+
+// options maps Scrapy's meta keys. It reports false for keys that this program
+// does not have.
+func (s *redirectStep) options() (o crawl.Options, ok bool) {
+	for key, v := range s.Request.Meta {
+		switch key {
+		case "handle_httpstatus_all":
+			o.AnyStatus = v == true
+		case "handle_httpstatus_list":
+			for _, code := range v.([]any) {
+				o.Statuses = append(o.Statuses, int(code.(float64)))
+			}
+		case "dont_redirect":
+			o.NoRedirect = v == true
+		default:
+			return o, false
+		}
+	}
+	return o, true
+}
+
+func TestConformanceRedirect(t *testing.T) {
+	vectors(t, "redirect/scrapy_redirect.jsonl", func(t *testing.T, c struct {
+		Test  string
+		Steps []redirectStep
+	},
+	) {
+		switch {
+		case strings.Contains(c.Test, "proxy"):
+			t.Skip("this version has no proxies")
+		case strings.Contains(c.Test, "referer"):
+			t.Skip("this version sets no Referer, so a redirect leaves the one of the user")
+		}
+		env, _ := newEnv(t, nil)
+		var results []*crawl.Request
+		for i := range c.Steps {
+			s := &c.Steps[i]
+			o, ok := s.options()
+			if !ok {
+				t.Skipf("a request has no counterpart of %v", s.Request.Meta)
+			}
+			r := &crawl.Request{URL: s.Request.URL, Method: s.Request.Method, Body: []byte(s.Request.Body), Header: textHeader(s.Request.Headers), Options: o}
+			if s.Request.From != nil {
+				r = results[*s.Request.From]
+			}
+			next := hop(t, env, r, s.Response.Status, textHeader(s.Response.Headers)["Location"]...)
+			results = append(results, next)
+			s.check(t, r, next)
+		}
+	})
+}
+
+func textHeader(m map[string]text) http.Header {
+	h := http.Header{}
+	for name, v := range m {
+		h.Set(name, string(v))
+	}
+	return h
+}
+
+func (s *redirectStep) check(t *testing.T, r, next *crawl.Request) {
+	t.Helper()
+	want := &s.Expected
+	if want.Same || next == nil {
+		if !want.Same || next != nil {
+			t.Errorf("next = %v, want the response = %v", next, want.Same)
+		}
+		return
+	}
+	if want.URL != "" && next.URL != want.URL || want.Method != "" && next.Method != want.Method {
+		t.Errorf("next = %v, want %s %s", next, want.Method, want.URL)
+	}
+	if want.Body != nil && string(next.Body) != *want.Body {
+		t.Errorf("body = %q, want %q", next.Body, *want.Body)
+	}
+	s.checkHeader(t, r, next)
+	for i, u := range want.Meta.URLs {
+		if i >= len(next.Trail.Redirects) || next.Trail.Redirects[i].URL != u {
+			t.Errorf("trail = %v, want %v", next.Trail.Redirects, want.Meta.URLs)
+		}
+	}
+}
+
+func (s *redirectStep) checkHeader(t *testing.T, r, next *crawl.Request) {
+	t.Helper()
+	want := &s.Expected
+	all := http.Header{}
+	for name, v := range want.All {
+		all.Set(name, v)
+	}
+	if want.All != nil && !reflect.DeepEqual(next.Header, all) || want.Unchanged && !reflect.DeepEqual(next.Header, r.Header) {
+		t.Errorf("header = %v, want %v", next.Header, all)
+	}
+	for name, v := range want.Headers {
+		if got := next.Header.Get(name); got != v {
+			t.Errorf("header %s = %q, want %q", name, got, v)
+		}
+	}
+	for _, name := range want.Absent {
+		if got, has := next.Header[name]; has {
+			t.Errorf("header %s = %q, want none", name, got)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package middleware
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/downloader"
+	"github.com/skeincrawl/skein/internal/weburl"
+	"github.com/skeincrawl/skein/settings"
+)
+
+func init() { downloader.Middlewares.Register("redirect", newRedirect) }
+
+type redirectConfig struct {
+	Enabled  bool `setting:"REDIRECT_ENABLED"`
+	MaxTimes int  `setting:"REDIRECT_MAX_TIMES"`
+	Priority int  `setting:"REDIRECT_PRIORITY_ADJUST"`
+}
+
+// newRedirect answers a redirect with the request for its target.
+func newRedirect(env *crawl.Env) (downloader.Middleware, error) {
+	cfg := settings.Decode[redirectConfig](env.Settings)
+	if !cfg.Enabled {
+		return nil, nil
+	}
+	log := env.Logger("redirect")
+	return func(next crawl.Fetcher) crawl.Fetcher { return &redirect{next: next, cfg: cfg, log: log} }, nil
+}
+
+type redirect struct {
+	next crawl.Fetcher
+	cfg  redirectConfig
+	log  zerolog.Logger
+}
+
+// Fetch passes on r, and what came back unless it is a redirect to follow.
+func (m *redirect) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response, error) {
+	resp, err := m.next.Fetch(ctx, r)
+	if err != nil || !isRedirect(resp.Status) || handled(&r.Options, resp.Status) {
+		return resp, err
+	}
+	target := target(r.URL, resp.Header.Get("Location"))
+	if target == "" {
+		return resp, nil
+	}
+	if len(r.Trail.Redirects) >= m.cfg.MaxTimes {
+		m.log.Debug().Msgf("Discarding %v: max redirections reached", r)
+		return nil, crawl.Ignore("max redirections reached")
+	}
+	to := m.follow(r, resp.Status, target)
+	m.log.Debug().Msgf("Redirecting (%d) to %v from %v", resp.Status, to, r)
+	return nil, crawl.Reschedule(to)
+}
+
+func (m *redirect) inner() crawl.Fetcher { return m.next }
+
+func isRedirect(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+// handled reports whether the callback wants the redirect itself.
+func handled(o *crawl.Options, status int) bool {
+	return o.NoRedirect || o.AnyStatus || slices.Contains(o.Statuses, status)
+}
+
+// target returns the URL that a Location header leads to, with the fragment of
+// the URL it was sent for unless it has one (RFC 9110 §10.2.2). It is "" for a
+// missing or empty header, for what is no URL, and for schemes other than http
+// and https, which a server must not lead to.
+func target(from, location string) string {
+	location = strings.TrimSpace(location)
+	if location == "" {
+		return ""
+	}
+	to, err := weburl.Resolve(from, escapeBytes(location))
+	if err != nil {
+		return ""
+	}
+	if s := weburl.Scheme(to); s != "http" && s != "https" {
+		return ""
+	}
+	if _, fragment, ok := strings.Cut(from, "#"); ok && !strings.Contains(to, "#") {
+		to += "#" + fragment
+	}
+	return to
+}
+
+// follow makes the request for the target. A request that waits in a slot of
+// its user's choice goes on to do so.
+func (m *redirect) follow(r *crawl.Request, status int, target string) *crawl.Request {
+	c := *r
+	c.URL, c.NotBefore = target, time.Time{}
+	c.Priority += m.cfg.Priority
+	c.Trail.Redirects = append(slices.Clip(r.Trail.Redirects), crawl.Hop{URL: r.URL, Status: status})
+	drop := leaving(r.URL, target)
+	if toGet(r.Verb(), status) {
+		c.Method, c.Body = http.MethodGet, nil
+		drop = append(drop, "Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Location")
+	}
+	c.Header = without(r.Header, drop)
+	return &c
+}
+
+// toGet reports whether the target is asked for with GET instead (the Fetch
+// standard, HTTP-redirect fetch).
+func toGet(method string, status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound:
+		return method == http.MethodPost
+	case http.StatusSeeOther:
+		return method != http.MethodGet && method != http.MethodHead
+	}
+	return false
+}
+
+// leaving returns the headers that must not go on to the target: credentials
+// stay with their origin, cookies with their host and encryption, and a secure
+// page is not named in the clear.
+func leaving(from, to string) []string {
+	source, target := weburl.Origin(from), weburl.Origin(to)
+	if source == target {
+		return nil
+	}
+	drop := []string{"Authorization", "Proxy-Authorization"}
+	plain := weburl.Scheme(to) == "http"
+	downgrade := plain && weburl.Scheme(from) == "https"
+	if downgrade || weburl.Host(from) != weburl.Host(to) {
+		drop = append(drop, "Cookie")
+	}
+	if downgrade {
+		drop = append(drop, "Referer")
+	}
+	return drop
+}
+
+// without returns h without some headers: h itself if it has none of them.
+func without(h http.Header, drop []string) http.Header {
+	c := make(http.Header, len(h))
+	for name, values := range h {
+		if !slices.Contains(drop, http.CanonicalHeaderKey(name)) {
+			c[name] = values
+		}
+	}
+	if len(c) == len(h) {
+		return h
+	}
+	return c
+}

@@ -1,0 +1,255 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"slices"
+
+	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/downloader"
+	"github.com/skeincrawl/skein/extensions"
+	"github.com/skeincrawl/skein/feeds"
+	"github.com/skeincrawl/skein/jobs"
+	"github.com/skeincrawl/skein/scheduler"
+	"github.com/skeincrawl/skein/settings"
+	spmw "github.com/skeincrawl/skein/spiders/middleware"
+)
+
+// extension is an extension with its name, for messages.
+type extension struct {
+	name string
+	extensions.Extension
+}
+
+// New assembles a crawl. It touches neither the job directory nor a feed. All
+// that is wrong is returned at once, as a [ConfigError].
+func New(o Options) (*Engine, error) {
+	e := &Engine{opts: o, cfg: settings.Decode[Config](o.Settings), closing: make(chan struct{}), cutting: make(chan struct{})}
+	if e.opts.FS == nil {
+		e.opts.FS = jobs.OS()
+	}
+	if e.cfg.Parses == 0 {
+		e.cfg.Parses = runtime.GOMAXPROCS(0)
+	}
+	sp, errs := o.Spec.Build(o.Args)
+	e.env = &crawl.Env{
+		Spec: o.Spec, Spider: sp, Settings: o.Settings, Log: o.Log, Stats: crawl.NewStats(), Signals: &crawl.Signals{},
+		Callbacks: crawl.NewCallbacks(sp), JobDir: e.cfg.JobDir, Stdin: o.Stdin, CloseSpider: e.closeSpider,
+	}
+	e.log = e.env.Logger("engine")
+	e.state = newState(sp)
+	e.policies.slot, _ = sp.(crawl.SlotKeyer)
+	e.policies.priority, _ = sp.(crawl.Prioritizer)
+	e.policies.admit, _ = sp.(crawl.Admitter)
+	errs = append(errs, e.assembleFeeds(), e.assembleDownloader(), e.assembleSpider(), e.assembleExtensions())
+	if err := errors.Join(errs...); err != nil {
+		return nil, &ConfigError{err}
+	}
+	return e, nil
+}
+
+func (e *Engine) assembleFeeds() error {
+	var err error
+	e.feeds, err = feeds.New(feeds.Options{
+		Targets: e.opts.Feeds, Stdout: e.opts.Stdout, Job: e.cfg.JobDir != "",
+		Log: e.env.Logger("feedexport"), Stats: e.env.Stats,
+	})
+	return err
+}
+
+func (e *Engine) assembleDownloader() error {
+	e.slots = downloader.NewSlots(settings.Decode[downloader.SlotsConfig](e.env.Settings))
+	e.retry = downloader.NewRetryPolicy(e.env)
+	httpConfig := settings.Decode[downloader.HTTPConfig](e.env.Settings)
+	httpConfig.Log = e.env.Logger("downloader")
+	e.http = downloader.NewHTTP(httpConfig)
+	e.router = downloader.Router{"http": e.http, "https": e.http}
+	mws, err := build(e.env, "DOWNLOADER_MIDDLEWARES", downloader.Middlewares)
+	if err != nil {
+		return err
+	}
+	e.chain = crawl.FetcherFunc(e.transfer)
+	for _, mw := range slices.Backward(mws) {
+		e.chain = mw.v(e.chain)
+	}
+	e.enabled = append(e.enabled, describe("downloader middlewares", names(mws)))
+	return nil
+}
+
+func (e *Engine) assembleSpider() error {
+	mws, err := build(e.env, "SPIDER_MIDDLEWARES", spmw.Registry)
+	if err != nil {
+		return err
+	}
+	e.handler = e.base()
+	for _, mw := range slices.Backward(mws) {
+		e.handler = mw.v(e.handler)
+	}
+	e.enabled = append(e.enabled, describe("spider middlewares", names(mws)))
+	return nil
+}
+
+func (e *Engine) assembleExtensions() error {
+	xs, err := build(e.env, "EXTENSIONS", extensions.Registry)
+	if err != nil {
+		return err
+	}
+	for _, x := range xs {
+		e.extensions = append(e.extensions, extension{x.name, x.v})
+	}
+	var all []string // also those that only listen to signals
+	for _, c := range e.env.Settings.Components("EXTENSIONS") {
+		all = append(all, c.Name)
+	}
+	e.enabled = append(e.enabled, describe("extensions", slices.Values(all)))
+	return nil
+}
+
+// component is a built component with its name.
+type component[T any] struct {
+	name string
+	v    T
+}
+
+// build makes the components that a setting names, lowest order first. A
+// constructor that answers with nothing means that its own setting turned it
+// off.
+func build[T any](env *crawl.Env, setting string, reg *crawl.Registry[func(*crawl.Env) (T, error)]) ([]component[T], error) {
+	var all []component[T]
+	var errs []error
+	for _, c := range env.Settings.Components(setting) {
+		construct, err := reg.Lookup(c.Name)
+		if err == nil {
+			var v T
+			if v, err = construct(env); err == nil && !isNil(v) {
+				all = append(all, component[T]{c.Name, v})
+			}
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", setting, err))
+		}
+	}
+	return all, errors.Join(errs...)
+}
+
+func names[T any](all []component[T]) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, c := range all {
+			if !yield(c.name) {
+				return
+			}
+		}
+	}
+}
+
+// base is the innermost handler: it calls the spider.
+func (e *Engine) base() crawl.Handler {
+	sp := e.env.Spider
+	start := startURLs(e.env.Spec.StartURLs)
+	if s, ok := sp.(crawl.Starter); ok {
+		start = s.Start
+	}
+	failer, _ := sp.(crawl.Failer)
+	return func(ctx context.Context, r *crawl.Response, f *crawl.Failure, out crawl.Out) error {
+		switch {
+		case f != nil && f.Request.Errback != nil:
+			return f.Request.Errback(ctx, f, out)
+		case f != nil && failer != nil:
+			return failer.Fail(ctx, f, out)
+		case f != nil:
+			return f
+		case r == nil:
+			return start(ctx, out)
+		case r.Request.Callback != nil:
+			return r.Request.Callback(ctx, r, out)
+		}
+		return sp.Parse(ctx, r, out)
+	}
+}
+
+// openJob opens the job directory. It returns nil if the job is finished and is
+// not to run again.
+func (e *Engine) openJob() (*jobs.Job, error) {
+	if e.cfg.JobDir == "" {
+		return jobs.Volatile(e.feeds.Jobs()), nil
+	}
+	id := jobs.Identity{
+		Spider: e.env.Spec.Name, Args: e.jobArgs(), Fingerprinter: "sha1", Filter: e.cfg.DupeFilter, QueueClass: e.cfg.Queue,
+	}
+	job, err := jobs.Open(e.opts.FS, e.cfg.JobDir, id, jobs.Options{SyncInterval: e.cfg.Sync})
+	if err != nil {
+		return nil, fmt.Errorf("JOBDIR %s: %w", e.cfg.JobDir, err)
+	}
+	if job.State() != jobs.StateFinished {
+		return job, nil
+	}
+	switch e.cfg.Finished {
+	case "stop":
+		e.log.Info().Msgf("The job in %s is finished; nothing to do (JOB_WHEN_FINISHED=stop)", e.cfg.JobDir)
+		return nil, job.Close(jobs.End{})
+	case "fresh":
+		e.log.Info().Msgf("The job in %s is finished; it starts anew and forgets what it has seen (JOB_WHEN_FINISHED=fresh)", e.cfg.JobDir)
+		if err := job.Reset(); err != nil {
+			return nil, errors.Join(fmt.Errorf("reset job %s: %w", e.cfg.JobDir, err), job.Close(jobs.End{}))
+		}
+	default:
+		e.log.Info().Msgf("The job in %s is finished; a new round begins, and what was seen stays seen (JOB_WHEN_FINISHED=again)", e.cfg.JobDir)
+	}
+	return job, nil
+}
+
+// jobArgs returns the arguments as the job keeps them: secrets as hashes.
+func (e *Engine) jobArgs() map[string]string {
+	args := map[string]string{}
+	for _, a := range e.env.Spec.Args() {
+		v, given := e.opts.Args[a.Name]
+		if !given {
+			continue
+		}
+		if a.Secret {
+			sum := sha256.Sum256([]byte(v))
+			v = "sha256:" + hex.EncodeToString(sum[:])
+		}
+		args[a.Name] = v
+	}
+	return args
+}
+
+func (e *Engine) openFrontier(ctx context.Context, job *jobs.Job) (scheduler.Frontier, scheduler.Resume, error) {
+	construct, err := scheduler.Frontiers.Lookup(e.cfg.Scheduler)
+	if err != nil {
+		return nil, scheduler.Resume{}, errors.Join(&ConfigError{fmt.Errorf("SCHEDULER: %w", err)}, job.Close(jobs.End{}))
+	}
+	f, resume, err := construct(ctx, scheduler.Deps{Env: e.env, Slots: slots{e.slots}, Job: job, Feeds: e.feeds.Jobs()})
+	if err != nil {
+		return nil, resume, fmt.Errorf("open the scheduler: %w", err)
+	}
+	return f, resume, nil
+}
+
+// openSpider tells the spider and those who listen that the crawl begins. An
+// error that asks to close the spider does so in good order.
+func (e *Engine) openSpider(ctx context.Context) error {
+	var err error
+	if o, ok := e.env.Spider.(crawl.Opener); ok {
+		err = crawl.Guard(func() error { return o.Open(ctx, e.env) })
+	}
+	err = cmp.Or(err, crawl.Send(ctx, e.env.Signals, crawl.SpiderOpened{Spider: e.env.Spider}))
+	if stop := new(crawl.CloseError); errors.As(err, &stop) {
+		e.closeSpider(stop.Reason)
+		return nil
+	}
+	if arg := new(crawl.ArgError); errors.As(err, &arg) {
+		return &ConfigError{err}
+	}
+	if err != nil {
+		return fmt.Errorf("open the spider: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,246 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/downloader"
+	"github.com/skeincrawl/skein/feeds"
+	"github.com/skeincrawl/skein/jobs"
+	"github.com/skeincrawl/skein/scheduler"
+	"github.com/skeincrawl/skein/settings"
+)
+
+// Options is what a crawl is made of.
+type Options struct {
+	Spec     crawl.Spec
+	Args     map[string]string // of the spider
+	Settings *settings.Settings
+	Feeds    []feeds.Target // where the items go
+	Log      zerolog.Logger
+	Stdin    io.Reader // for spiders that read it; may be nil
+	Stdout   io.Writer // of the feed "-"; may be nil if there is none
+	FS       jobs.FS   // of the job directory; defaults to that of the machine
+}
+
+// Config is the engine's share of the settings.
+type Config struct {
+	Requests   int           `setting:"CONCURRENT_REQUESTS"`
+	Parses     int           `setting:"CONCURRENT_PARSES"`
+	MaxBytes   int64         `setting:"SCRAPER_SLOT_MAX_ACTIVE_SIZE"`
+	MaxPending int           `setting:"SCHEDULER_MAX_PENDING"`
+	Grace      time.Duration `setting:"SHUTDOWN_GRACE"`
+	JobDir     string        `setting:"JOBDIR"`
+	Finished   string        `setting:"JOB_WHEN_FINISHED"`
+	Sync       time.Duration `setting:"JOB_SYNC_INTERVAL"`
+	Scheduler  string        `setting:"SCHEDULER"`
+	Queue      string        `setting:"SCHEDULER_PRIORITY_QUEUE"`
+	DupeFilter string        `setting:"DUPEFILTER_CLASS"`
+	StatsDump  bool          `setting:"STATS_DUMP"`
+}
+
+// Result is how a crawl ended.
+type Result struct {
+	// Reason is the finish reason: "finished", "shutdown", "closespider_…" and
+	// so on, or one that the spider chose.
+	Reason string
+
+	// NoResponse tells that start requests were sent and none of them, nor any
+	// other request, got a response.
+	NoResponse bool
+}
+
+// A ConfigError is something wrong in the settings, the arguments or the feeds,
+// found before the first request.
+type ConfigError struct{ Err error }
+
+// Error returns the message of the cause.
+func (e *ConfigError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *ConfigError) Unwrap() error { return e.Err }
+
+// Engine is one crawl.
+type Engine struct {
+	opts       Options
+	cfg        Config
+	env        *crawl.Env
+	log        zerolog.Logger
+	slots      *downloader.Slots
+	http       *downloader.HTTP
+	router     downloader.Router
+	chain      crawl.Fetcher
+	handler    crawl.Handler
+	retry      *downloader.RetryPolicy
+	feeds      *feeds.Set
+	extensions []extension
+	enabled    []string // lines for the log
+	policies   policies
+	state      *state
+	haser      scheduler.Haser
+
+	closing   chan struct{} // closed when the crawl is asked to end
+	closeOnce sync.Once
+	reasonMu  sync.Mutex
+	reason    string
+	cutting   chan struct{}
+	cutOnce   sync.Once
+	startErr  bool
+	announced sync.Once
+}
+
+// policies are the spider's optional frontier policies.
+type policies struct {
+	slot     crawl.SlotKeyer
+	priority crawl.Prioritizer
+	admit    crawl.Admitter
+}
+
+// Cut ends a crawl that is already stopping faster: downloads and callbacks are
+// cancelled, and what was not done goes back into the queue. It is safe for
+// concurrent use.
+func (e *Engine) Cut() { e.cutOnce.Do(func() { close(e.cutting) }) }
+
+// closeSpider asks the crawl to end in good order. The first reason wins.
+func (e *Engine) closeSpider(reason string) {
+	e.closeOnce.Do(func() {
+		e.reasonMu.Lock()
+		e.reason = reason
+		e.reasonMu.Unlock()
+		close(e.closing)
+	})
+}
+
+// finishReason returns why the crawl ended.
+func (e *Engine) finishReason() string {
+	e.reasonMu.Lock()
+	defer e.reasonMu.Unlock()
+	switch {
+	case e.reason != "":
+		return e.reason
+	case e.startErr:
+		return "start_error"
+	}
+	return "finished"
+}
+
+// reasonOf returns the finish reason of a frontier that can not go on.
+func reasonOf(err error) string {
+	if errors.Is(err, syscall.EPIPE) {
+		return "closed_pipe"
+	}
+	return "frontier_error"
+}
+
+// Run crawls until nothing is left, a limit is reached, or ctx is done. Then it
+// starts nothing new, lets what is on the wire end within SHUTDOWN_GRACE, and
+// closes feeds and job, so that the same crawl resumes. Errors that wrap
+// [jobs.ErrUnusable] or are a [ConfigError] came before the first request.
+func (e *Engine) Run(ctx context.Context) (Result, error) {
+	job, err := e.openJob()
+	if err != nil || job == nil {
+		return Result{Reason: "finished"}, err
+	}
+	frontier, resume, err := e.openFrontier(ctx, job)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := e.state.load(resume.State); err != nil {
+		return Result{}, errors.Join(err, frontier.Close(ctx, ""))
+	}
+	e.haser, _ = frontier.(scheduler.Haser)
+	defer e.http.Close()
+	e.env.Resumed = resume.Resumed
+	e.announceComponents()
+	e.announceResume(resume)
+	if err := e.openSpider(ctx); err != nil {
+		return Result{Reason: "start_error"}, errors.Join(err, frontier.Close(ctx, "start_error"), e.feeds.Close(false))
+	}
+	e.log.Info().Msg("Spider opened")
+	r := newRun(ctx, e, frontier)
+	return e.close(ctx, r, r.crawl(ctx, resume))
+}
+
+func newRun(ctx context.Context, e *Engine, f scheduler.Frontier) *run {
+	r := &run{
+		e: e, frontier: f, wire: gate{limit: e.cfg.Requests}, parse: make(chan struct{}, e.cfg.Parses),
+		msgs: make(chan message, 256), over: make(chan struct{}), stepper: newStepper(),
+		timer: stoppedTimer(), grace: stoppedTimer(), last: stoppedTimer(), look: true, hold: true,
+	}
+	r.work, r.cut = context.WithCancelCause(context.WithoutCancel(ctx))
+	return r
+}
+
+func stoppedTimer() *time.Timer {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return t
+}
+
+// crawl runs the loop with all that runs beside it, and waits for it.
+func (r *run) crawl(ctx context.Context, resume scheduler.Resume) error { //nolint:contextcheck // the work outlives ctx, which only asks to stop.
+	startCtx, unstart := context.WithCancelCause(r.work)
+	r.unstart = unstart
+	defer unstart(nil)
+	extCtx, stopExtensions := context.WithCancel(r.work)
+	var beside, helpers sync.WaitGroup
+	for _, x := range r.e.extensions {
+		helpers.Go(func() { r.e.runExtension(extCtx, x) })
+	}
+	beside.Go(func() { r.stepper.run(r.work, r.frontier) })
+	r.workers.Go(func() { r.start(startCtx, resume) })
+	r.loop(ctx)
+	close(r.over)
+	close(r.stepper.requests)
+	if !r.left {
+		r.workers.Wait()
+	}
+	beside.Wait()
+	stopExtensions()
+	helpers.Wait()
+	return r.err
+}
+
+// close ends the crawl in Scrapy's order and reports.
+func (e *Engine) close(ctx context.Context, r *run, err error) (Result, error) {
+	ctx = context.WithoutCancel(ctx)
+	reason := e.finishReason()
+	e.announceClose()
+	r.cut(crawl.ErrStopped)
+	if c, ok := e.env.Spider.(crawl.Closer); ok {
+		cerr := crawl.Guard(func() error { return c.Close(ctx, reason) })
+		e.report(cerr, "Error closing the spider")
+	}
+	ferr := r.frontier.Close(ctx, reason)
+	clean := reason == "closed_pipe" || err == nil && ferr == nil
+	ferr = errors.Join(ferr, e.feeds.Close(clean))
+	if err == nil && ferr != nil {
+		err = fmt.Errorf("close the crawl: %w", ferr)
+	}
+	e.signalErr("SpiderClosed", crawl.Send(ctx, e.env.Signals, crawl.SpiderClosed{Spider: e.env.Spider, Reason: reason}))
+	e.dumpStats()
+	e.log.Info().Msgf("Spider closed (%s)", reason)
+	e.signalErr("EngineStopped", crawl.Send(ctx, e.env.Signals, crawl.EngineStopped{}))
+	if reason == "closed_pipe" {
+		err = nil
+	}
+	return Result{Reason: reason, NoResponse: e.noResponse()}, err
+}
+
+// noResponse reports whether requests were sent in vain from the very start.
+func (e *Engine) noResponse() bool {
+	st := e.env.Stats
+	return st.Count("downloader/exception_count") > 0 && st.Count("response_received_count") == 0 &&
+		st.Count("downloader/response_count") == 0
+}
+
+// Stats returns the figures of the crawl as they are now.
+func (e *Engine) Stats() map[string]any { return e.env.Stats.Snapshot() }

@@ -1,0 +1,221 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/rs/zerolog"
+
+	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/downloader"
+	"github.com/skeincrawl/skein/extensions"
+	"github.com/skeincrawl/skein/scheduler"
+)
+
+// download is what the innermost fetcher notes of one fetch.
+type download struct{ hint scheduler.SlotHint }
+
+type downloadKey struct{}
+
+// transfer is the innermost fetcher: it tells those who listen when a request
+// enters and leaves the wire, and notes what the response says about its slot
+// before a middleware may replace it.
+func (e *Engine) transfer(ctx context.Context, r *crawl.Request) (*crawl.Response, error) {
+	e.signalErr("RequestReachedDownloader", crawl.Send(ctx, e.env.Signals, crawl.RequestReachedDownloader{Request: r}))
+	resp, err := e.router.Fetch(ctx, r)
+	if resp != nil {
+		if d, ok := ctx.Value(downloadKey{}).(*download); ok {
+			d.hint.Latency = resp.Latency
+			d.hint.BackOff, _ = downloader.BackOff(resp)
+		}
+		e.signalErr("ResponseDownloaded", crawl.Send(ctx, e.env.Signals, crawl.ResponseDownloaded{Response: resp, Request: r}))
+	}
+	e.signalErr("RequestLeftDownloader", crawl.Send(ctx, e.env.Signals, crawl.RequestLeftDownloader{Request: r}))
+	return resp, err
+}
+
+// fetch sends a request through the downloader middlewares.
+func (e *Engine) fetch(ctx context.Context, r *crawl.Request) (resp *crawl.Response, hint scheduler.SlotHint, err error) {
+	var d download
+	ctx = context.WithValue(ctx, downloadKey{}, &d)
+	perr := crawl.Guard(func() error {
+		resp, err = e.chain.Fetch(ctx, r)
+		return nil
+	})
+	if perr != nil {
+		return nil, d.hint, perr
+	}
+	return resp, d.hint, err
+}
+
+// received reports a response that passed the middlewares.
+func (e *Engine) received(ctx context.Context, resp *crawl.Response, r *crawl.Request) {
+	resp.Request = r
+	e.log.Debug().Func(func(ev *zerolog.Event) {
+		ev.Msgf("Crawled (%d) %v (referer: %s)%s", resp.Status, r, referer(r), flags(resp))
+	})
+	e.signalErr("ResponseReceived", crawl.Send(ctx, e.env.Signals, crawl.ResponseReceived{Response: resp, Request: r}))
+}
+
+func referer(r *crawl.Request) string {
+	if v := r.Header.Get("Referer"); v != "" {
+		return v
+	}
+	return "None"
+}
+
+func flags(resp *crawl.Response) string {
+	if len(resp.Flags) == 0 {
+		return ""
+	}
+	return " ['" + strings.Join(resp.Flags, "', '") + "']"
+}
+
+// scraped reports the items of a step that is about to be committed.
+func (e *Engine) scraped(ctx context.Context, s *step) {
+	for _, item := range s.items {
+		e.log.Debug().Func(func(ev *zerolog.Event) {
+			from := "the start"
+			if s.resp != nil {
+				from = s.resp.String()
+			}
+			ev.Msgf("Scraped from %s\n%+v", from, item)
+		})
+		e.signalErr("ItemScraped", crawl.Send(ctx, e.env.Signals, crawl.ItemScraped{Item: item, Response: s.resp}))
+	}
+	s.items = nil
+}
+
+// itemFailed reports an item that could not be exported.
+func (e *Engine) itemFailed(ctx context.Context, item any, resp *crawl.Response, err error) {
+	e.log.Error().Err(err).Msgf("Error processing %+v", item)
+	e.signalErr("ItemError", crawl.Send(ctx, e.env.Signals, crawl.ItemError{Item: item, Response: resp, Err: err}))
+}
+
+// failed reports the error of a callback, an errback or a download that nobody
+// handled.
+func (e *Engine) failed(ctx context.Context, err error, r *crawl.Request, resp *crawl.Response) {
+	if f := new(crawl.Failure); errors.As(err, &f) && f.Request == r {
+		if f.Kind != crawl.FailIgnored {
+			e.log.Error().Err(f.Err).Msgf("Error downloading %v", r)
+		}
+		return
+	}
+	ev := e.log.Error().Err(err)
+	if p := new(crawl.PanicError); errors.As(err, &p) {
+		ev = ev.Bytes("stack", p.Stack)
+	}
+	if r != nil {
+		ev.Msgf("Spider error processing %v (referer: %s)", r, referer(r))
+	} else {
+		ev.Msg("Spider error")
+	}
+	e.countSpiderError(ctx, err, resp)
+}
+
+func (e *Engine) countSpiderError(ctx context.Context, err error, resp *crawl.Response) {
+	e.env.Stats.Inc("spider_exceptions/count")
+	e.env.Stats.Inc("spider_exceptions/" + errorName(err))
+	e.signalErr("SpiderError", crawl.Send(ctx, e.env.Signals, crawl.SpiderError{Err: err, Response: resp}))
+}
+
+// errorName is the name of an error's type, for the stats.
+func errorName(err error) string {
+	name := fmt.Sprintf("%T", err)
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		name = name[i+1:]
+	}
+	return strings.TrimPrefix(name, "*")
+}
+
+// startFailed reports how Start ended, and whether it did so by itself.
+func (e *Engine) startFailed(ctx context.Context, err error) (ended bool) {
+	stop := new(crawl.CloseError)
+	switch {
+	case err == nil:
+		return true
+	case ctx.Err() != nil:
+		return false
+	case errors.As(err, &stop):
+		e.closeSpider(stop.Reason)
+		return false
+	}
+	e.log.Error().Err(err).Msg("Error while reading start items and requests")
+	e.reasonMu.Lock()
+	e.startErr = true
+	e.reasonMu.Unlock()
+	e.countSpiderError(ctx, err, nil)
+	return false
+}
+
+// dropped reports a request that the scheduler refused.
+func (e *Engine) dropped(ctx context.Context, r *crawl.Request) {
+	e.signalErr("RequestDropped", crawl.Send(ctx, e.env.Signals, crawl.RequestDropped{Request: r}))
+}
+
+func (e *Engine) schedulerEmpty(ctx context.Context) {
+	e.signalErr("SchedulerEmpty", crawl.Send(ctx, e.env.Signals, crawl.SchedulerEmpty{}))
+}
+
+// signalErr logs the error of a handler, and closes the spider if it asks to.
+func (e *Engine) signalErr(event string, err error) {
+	if err == nil {
+		return
+	}
+	if stop := new(crawl.CloseError); errors.As(err, &stop) {
+		e.closeSpider(stop.Reason)
+		return
+	}
+	e.report(err, "Error caught on signal handler of "+event)
+}
+
+func (e *Engine) report(err error, msg string) {
+	if err != nil {
+		e.log.Error().Err(err).Msg(msg)
+	}
+}
+
+// runExtension runs the part of an extension that works beside the crawl.
+func (e *Engine) runExtension(ctx context.Context, x extension) {
+	err := crawl.Guard(func() error { return x.Run(ctx) })
+	if err != nil && ctx.Err() == nil {
+		e.report(err, "Error in extension "+x.name)
+	}
+}
+
+// announceComponents logs what the crawl is made of.
+func (e *Engine) announceComponents() {
+	for _, line := range e.enabled {
+		e.log.Info().Msg(line)
+	}
+}
+
+// announceResume tells that a stopped job goes on.
+func (e *Engine) announceResume(resume scheduler.Resume) {
+	if resume.Resumed {
+		log := e.env.Logger("scheduler")
+		log.Info().Msgf("Resuming crawl (%d requests scheduled)", resume.Pending)
+	}
+}
+
+// announceClose logs the end, once.
+func (e *Engine) announceClose() {
+	e.announced.Do(func() { e.log.Info().Msgf("Closing spider (%s)", e.finishReason()) })
+}
+
+// describe is the line for the components of one kind.
+func describe(kind string, list iter.Seq[string]) string {
+	return fmt.Sprintf("Enabled %s: %s", kind, strings.Join(slices.Collect(list), ", "))
+}
+
+func (e *Engine) dumpStats() {
+	if !e.cfg.StatsDump {
+		return
+	}
+	log := e.env.Logger("stats")
+	log.Info().Msg("Dumping Skein stats:\n" + extensions.FormatStats(e.env.Stats.Snapshot()))
+}

@@ -1,0 +1,180 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+
+	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/scheduler"
+)
+
+// starter runs the spider's Start and hands each of its emissions to the loop
+// as an entry of its own.
+type starter struct {
+	*step
+	run      *run
+	ordinal  uint64
+	accepted *scheduler.Accepted
+}
+
+// start runs in a goroutine of its own. It returns whether Start has ended by
+// itself.
+func (r *run) start(ctx context.Context, resume scheduler.Resume) {
+	ended := false
+	if err := r.resume(ctx, resume); err == nil {
+		if resume.Start == scheduler.StartDone {
+			ended = true
+		} else {
+			ended = r.e.startFailed(ctx, r.emitStart(ctx, resume.Accepted))
+		}
+	} else {
+		r.e.startFailed(ctx, err)
+	}
+	m := message{startOver: true}
+	if ended {
+		m.outcome = &scheduler.Outcome{Kind: scheduler.StartEnded}
+	}
+	r.send(m)
+}
+
+// resume lets the spider prepare to go on, before anything is leased.
+func (r *run) resume(ctx context.Context, resume scheduler.Resume) error {
+	sp, ok := r.e.env.Spider.(crawl.Resumer)
+	var err error
+	if ok && resume.Resumed {
+		err = r.withOut(ctx, nil, func(ctx context.Context, out crawl.Out) error { return sp.Resume(ctx, out) })
+	}
+	r.send(message{resumed: true})
+	return err
+}
+
+// emitStart calls Start through the spider middlewares.
+func (r *run) emitStart(ctx context.Context, accepted *scheduler.Accepted) error {
+	return r.withOut(ctx, accepted, func(ctx context.Context, out crawl.Out) error {
+		return r.e.handler(ctx, nil, nil, out)
+	})
+}
+
+// withOut calls f with an Out that leads to the loop.
+func (r *run) withOut(ctx context.Context, accepted *scheduler.Accepted, f func(context.Context, crawl.Out) error) error {
+	s, _ := r.e.newStep(nil)
+	st := &starter{step: s, run: r, accepted: accepted, ordinal: r.ordinal}
+	var emitter crawl.Step = st
+	if r.e.state != nil {
+		emitter = &startState{stateStep{s, r.e.state}, st}
+	}
+	beside := &worker{e: r.e, run: r, settled: true}
+	out := crawl.NewOut(ctx, nil, emitter, crawl.FetcherFunc(beside.nested))
+	err := crawl.Guard(func() error { return f(ctx, out) })
+	r.ordinal = st.ordinal
+	if err == nil {
+		err = out.Err()
+	}
+	return err
+}
+
+// startState is a starter of a spider with state: a change goes with the next
+// entry, or on its own.
+type startState struct {
+	stateStep
+	*starter
+}
+
+// Emit implements [crawl.Step].
+func (s *startState) Emit(ctx context.Context, v any) error { return s.starter.Emit(ctx, v) }
+
+// Update implements [crawl.StateKeeper].
+func (s *startState) Update(change func(any)) error {
+	s.ordinal++
+	return s.run.deliver(s.run.work, message{
+		changes: []func(any){change},
+		outcome: &scheduler.Outcome{Key: scheduler.Key{Ordinal: s.ordinal}, Kind: scheduler.StartEntry},
+	})
+}
+
+// Emit implements [crawl.Step].
+func (s *starter) Emit(ctx context.Context, v any) error {
+	s.push, s.items, s.counts = nil, nil, 0
+	for i := range s.feeds {
+		s.feeds[i] = nil
+	}
+	if err := s.step.Emit(ctx, v); err != nil {
+		return err
+	}
+	hashes, skip := s.skip()
+	if skip || len(s.push) == 0 && s.counts == 0 {
+		return nil
+	}
+	s.ordinal++
+	o := &scheduler.Outcome{
+		Key: scheduler.Key{Ordinal: s.ordinal}, Kind: scheduler.StartEntry,
+		Push: s.push, Feeds: s.feedBytes(), Items: hashes,
+	}
+	if err := s.run.deliver(ctx, message{outcome: o, start: true}); err != nil {
+		return fmt.Errorf("start: %w", err)
+	}
+	s.e.scraped(ctx, s.step)
+	return nil
+}
+
+// skip reports whether an interrupted Start had emitted the same already, and
+// returns the hashes of the items.
+func (s *starter) skip() (hashes []uint64, skip bool) {
+	for _, e := range s.push {
+		if s.accepted.Take(scheduler.HashOf(e.Fingerprint)) {
+			return nil, true
+		}
+	}
+	if s.counts == 0 {
+		return nil, false
+	}
+	h := fnv.New64a()
+	for _, b := range s.feeds {
+		h.Write(b)
+	}
+	sum := h.Sum64()
+	return []uint64{sum}, s.accepted.Take(sum)
+}
+
+// answerStart lets Start go on: at once while the engine is full, else when the
+// entry is committed, and leased if it can be. Start is held back where
+// SCHEDULER_MAX_PENDING is reached.
+func (r *run) answerStart(ack chan error) {
+	switch {
+	case !r.stopping && r.full():
+		r.held = append(r.held, ack)
+	case r.wire.free() > 0 || r.starts > startBatch:
+		r.acks = append(r.acks, ack)
+	default:
+		ack <- nil
+	}
+}
+
+// releaseStart lets Start go on once there is room for what it emits.
+func (r *run) releaseStart() {
+	if len(r.held) == 0 || r.full() && !r.stopping {
+		return
+	}
+	for _, ack := range r.held {
+		ack <- nil
+	}
+	r.held = nil
+}
+
+// full reports whether SCHEDULER_MAX_PENDING is reached.
+func (r *run) full() bool { return r.e.cfg.MaxPending > 0 && r.backlog >= int64(r.e.cfg.MaxPending) }
+
+// startURLs is the Start of a spider without one.
+func startURLs(urls []string) func(context.Context, crawl.Out) error {
+	return func(_ context.Context, out crawl.Out) error {
+		for _, u := range urls {
+			out.Request(&crawl.Request{URL: u, DontFilter: true})
+			if errors.Is(out.Err(), crawl.ErrStopped) {
+				return out.Err()
+			}
+		}
+		return nil
+	}
+}

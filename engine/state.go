@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/skeincrawl/skein/crawl"
+)
+
+// state is the spider's own state. Changes are made by the loop, in the order of
+// commits; callbacks read it.
+type state struct {
+	mu sync.RWMutex
+	v  any // pointer, owned by the spider
+}
+
+func newState(sp crawl.Spider) *state {
+	if s, ok := sp.(crawl.Stater); ok {
+		return &state{v: s.State()}
+	}
+	return nil
+}
+
+// load reads the state as a job kept it.
+func (s *state) load(b []byte) error {
+	if s == nil || b == nil {
+		return nil
+	}
+	if err := json.Unmarshal(b, s.v); err != nil {
+		return fmt.Errorf("read the spider's state: %w", err)
+	}
+	return nil
+}
+
+func (s *state) read(f func(any)) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	f(s.v)
+}
+
+// apply makes the changes of one step and returns the state after them.
+func (s *state) apply(changes []func(any)) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, change := range changes {
+		if err := crawl.Guard(func() error { change(s.v); return nil }); err != nil {
+			return nil, fmt.Errorf("change the spider's state: %w", err)
+		}
+	}
+	b, err := json.Marshal(s.v)
+	if err != nil {
+		return nil, fmt.Errorf("encode the spider's state: %w", err)
+	}
+	return b, nil
+}

@@ -1,0 +1,213 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/downloader"
+	"github.com/skeincrawl/skein/internal/weburl"
+	"github.com/skeincrawl/skein/scheduler"
+)
+
+// maxStep is how many bytes of encoded requests a step may have before it is
+// written in parts.
+const maxStep = 4 << 20
+
+// entryCost stands for the memory of an entry beside its encoded request.
+const entryCost = 128
+
+// step collects what one callback emits. It belongs to one worker.
+type step struct {
+	e       *Engine
+	resp    *crawl.Response // nil for a failure without one, and for Start
+	push    []scheduler.Entry
+	feeds   [][]byte // by feed
+	counts  int      // items in them
+	items   []any
+	changes []func(any)
+	size    int
+
+	// flush writes the beginning of a step that has become too large.
+	flush func(ctx context.Context, push []scheduler.Entry) error
+}
+
+var (
+	_ crawl.Step        = (*step)(nil)
+	_ crawl.StateKeeper = (*stateStep)(nil)
+)
+
+// Emit implements [crawl.Step].
+func (s *step) Emit(ctx context.Context, v any) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("emit: %w", context.Cause(ctx))
+	}
+	r, ok := v.(*crawl.Request)
+	if !ok {
+		s.item(ctx, v)
+		return nil
+	}
+	entry, err := s.e.admit(ctx, r)
+	if err != nil || entry.Request == nil {
+		return err
+	}
+	return s.add(ctx, entry)
+}
+
+func (s *step) add(ctx context.Context, entry scheduler.Entry) error {
+	s.push = append(s.push, entry)
+	s.size += len(entry.Body) + entryCost
+	if s.size < maxStep || s.flush == nil {
+		return nil
+	}
+	err := s.flush(ctx, s.push)
+	s.push, s.size = nil, 0
+	return err
+}
+
+// item renders an item for all feeds.
+func (s *step) item(ctx context.Context, v any) {
+	out, err := s.e.feeds.Render(v, s.feeds)
+	if err != nil {
+		s.e.itemFailed(ctx, v, s.resp, err)
+		return
+	}
+	s.feeds = out
+	s.counts++
+	s.items = append(s.items, v)
+}
+
+// feedBytes returns the rendered items as the frontier takes them.
+func (s *step) feedBytes() []scheduler.FeedBytes {
+	var all []scheduler.FeedBytes
+	for i, b := range s.feeds {
+		if len(b) > 0 {
+			all = append(all, scheduler.FeedBytes{Feed: i, Bytes: b, Items: s.counts})
+		}
+	}
+	return all
+}
+
+// stateStep is a step of a spider with state.
+type stateStep struct {
+	*step
+	state *state
+}
+
+// Update implements [crawl.StateKeeper].
+func (s *stateStep) Update(change func(any)) error {
+	s.changes = append(s.changes, change)
+	return nil
+}
+
+// Read implements [crawl.StateKeeper].
+func (s *stateStep) Read(f func(any)) error {
+	s.state.read(f)
+	return nil
+}
+
+// newStep returns a step and what to hand to the callback.
+func (e *Engine) newStep(r *crawl.Response) (*step, crawl.Step) {
+	s := &step{e: e, resp: r, feeds: make([][]byte, e.feeds.Len())}
+	if e.state == nil {
+		return s, s
+	}
+	return s, &stateStep{s, e.state}
+}
+
+// admit prepares a request for the frontier: it applies the spider's policies,
+// computes the fingerprint and encodes the request unless it is known already.
+// An entry without request was refused, and that is reported.
+func (e *Engine) admit(ctx context.Context, r *crawl.Request) (scheduler.Entry, error) {
+	var none scheduler.Entry
+	r, err := e.prepare(r)
+	if err != nil {
+		return none, err
+	}
+	if refused, err := e.refused(ctx, r); refused || err != nil {
+		return none, err
+	}
+	entry := scheduler.Entry{Request: r, Slot: e.slotOf(r), Fingerprint: scheduler.FingerprintOf(r.Verb(), r.URL, r.Body)}
+	if !r.DontFilter && e.known(entry.Fingerprint) {
+		entry.Known = true
+		return entry, nil
+	}
+	return e.encode(entry) //nolint:contextcheck // naming a callback needs none.
+}
+
+// prepare makes the request clean: its URL is absolute and as it goes on the
+// wire, its priority what the spider wants.
+func (e *Engine) prepare(r *crawl.Request) (*crawl.Request, error) {
+	u, err := weburl.SafeURL(r.URL)
+	if err != nil {
+		return nil, fmt.Errorf("request %v: %w", r, err)
+	}
+	if weburl.Scheme(u) == "" {
+		return nil, fmt.Errorf("missing scheme in request URL: %s", r.URL)
+	}
+	priority := r.Priority
+	if e.policies.priority != nil {
+		priority = e.policies.priority.Priority(r)
+	}
+	if u == r.URL && priority == r.Priority {
+		return r, nil
+	}
+	c := *r
+	c.URL, c.Priority = u, priority
+	return &c, nil
+}
+
+// refused asks the spider and those who listen whether the request may go.
+func (e *Engine) refused(ctx context.Context, r *crawl.Request) (bool, error) {
+	err := crawl.Send(ctx, e.env.Signals, crawl.RequestScheduled{Request: r})
+	if err == nil && e.policies.admit != nil {
+		err = e.policies.admit.Admit(r)
+	}
+	if ig := new(crawl.IgnoreError); errors.As(err, &ig) {
+		return true, nil
+	}
+	return err != nil, err
+}
+
+func (e *Engine) slotOf(r *crawl.Request) string {
+	if r.Options.Slot != "" {
+		return r.Options.Slot
+	}
+	if e.policies.slot != nil {
+		if key := e.policies.slot.SlotKey(r); key != "" {
+			return key
+		}
+	}
+	return downloader.SlotKey(r.URL)
+}
+
+func (e *Engine) known(fp scheduler.Fingerprint) bool { return e.haser != nil && e.haser.Has(fp) }
+
+// encode fills in the stored form. A request whose callback has no name stays as
+// it is, with its own copy of Meta.
+func (e *Engine) encode(entry scheduler.Entry) (scheduler.Entry, error) {
+	r := entry.Request
+	var err error
+	entry.Callback, entry.Errback, err = e.env.Callbacks.Names(r)
+	if err == nil {
+		size := len(r.URL) + len(r.Body)*2 + 128
+		entry.Body, err = e.env.Callbacks.AppendRequest(make([]byte, 0, 1<<bits.Len(uint(size))), r)
+	}
+	if err == nil {
+		return entry, nil
+	}
+	entry.Body = nil
+	if !errors.Is(err, crawl.ErrUnserializable) {
+		return scheduler.Entry{}, err
+	}
+	meta, merr := crawl.CopyMeta(r.Meta)
+	if merr != nil {
+		return scheduler.Entry{}, merr
+	}
+	c := r.Clone()
+	c.Meta, c.Args = meta, e.env.Callbacks.Args(r)
+	entry.Request, entry.Why = c, err
+	return entry, nil
+}

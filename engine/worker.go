@@ -1,0 +1,243 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/downloader"
+	"github.com/skeincrawl/skein/scheduler"
+)
+
+// worker carries one lease from its request to its outcome.
+type worker struct {
+	e       *Engine
+	run     *run
+	lease   scheduler.Lease
+	req     *crawl.Request
+	settled bool
+	bytes   int64 // counted in the bytes gate
+	parsing bool  // holds a place of the parse gate
+	parts   uint64
+}
+
+// work runs in a goroutine of its own and always ends with an outcome.
+func (w *worker) work() {
+	outcome := scheduler.Outcome{Kind: scheduler.Release}
+	var s *step
+	err := crawl.Guard(func() error {
+		outcome, s = w.handle()
+		return nil
+	})
+	if err != nil {
+		w.e.log.Error().Err(err).Msgf("Error in the engine while handling %v", w.req)
+		outcome = scheduler.Outcome{Kind: scheduler.Dead}
+	}
+	w.settle(scheduler.SlotHint{Unused: outcome.Kind == scheduler.Release})
+	w.leaveParse()
+	w.run.bytes.Add(-w.bytes)
+	outcome.Key.Lease = w.lease.ID
+	m := message{outcome: &outcome}
+	if s != nil {
+		m.changes = s.changes
+	}
+	w.run.send(m)
+}
+
+// handle downloads the request and handles what comes.
+func (w *worker) handle() (scheduler.Outcome, *step) {
+	req, err := w.decode()
+	if err != nil {
+		w.e.log.Error().Err(err).Msg("A queued request can not be read and is given up")
+		return scheduler.Outcome{Kind: scheduler.Dead}, nil
+	}
+	w.req = req
+	resp, hint, err := w.download()
+	if errors.Is(err, crawl.ErrStopped) {
+		return scheduler.Outcome{Kind: scheduler.Release}, nil
+	}
+	if re := new(crawl.RescheduleError); errors.As(err, &re) {
+		w.settle(hint)
+		return w.replace(re.Request)
+	}
+	w.countBytes(resp)
+	w.settle(hint)
+	if resp != nil {
+		w.e.received(w.run.work, resp, req)
+	}
+	if !w.enterParse() {
+		return scheduler.Outcome{Kind: scheduler.Release}, nil
+	}
+	var failure *crawl.Failure
+	if err != nil {
+		failure = &crawl.Failure{Request: req, Err: err, Kind: crawl.KindOf(err)}
+	}
+	return w.callback(resp, failure)
+}
+
+func (w *worker) decode() (*crawl.Request, error) {
+	if w.lease.Body == nil {
+		return w.lease.Request, nil
+	}
+	return w.e.env.Callbacks.DecodeRequest(w.lease.Body)
+}
+
+func (w *worker) download() (*crawl.Response, scheduler.SlotHint, error) {
+	if !w.lease.Paced {
+		return w.e.fetch(w.run.work, w.req)
+	}
+	ctx := downloader.WithSent(w.run.work, func(at time.Time) {
+		w.run.send(message{progress: scheduler.Progress{Lease: w.lease.ID, Sent: at}})
+	})
+	resp, hint, err := w.e.fetch(ctx, w.req)
+	hint.Unused = !downloader.Tried(ctx)
+	return resp, hint, err
+}
+
+// settle frees the places that the download held.
+func (w *worker) settle(hint scheduler.SlotHint) {
+	if w.settled {
+		return
+	}
+	w.settled = true
+	w.run.wire.give(1)
+	m := message{progress: scheduler.Progress{Lease: w.lease.ID, Settled: true, Hint: hint}}
+	if !w.lease.Careful {
+		w.run.send(m)
+		return
+	}
+	if err := w.run.deliver(w.run.work, m); err != nil {
+		w.e.log.Debug().Err(err).Msgf("%v goes on although its attempt is not noted", w.req)
+	}
+}
+
+// countBytes adds a response to those that wait for their callback or are in it.
+func (w *worker) countBytes(resp *crawl.Response) {
+	w.bytes = 1024
+	if resp != nil {
+		w.bytes = max(int64(len(resp.Body)), 1024)
+	}
+	w.run.bytes.Add(w.bytes)
+}
+
+// enterParse waits for a place among the running callbacks.
+func (w *worker) enterParse() bool {
+	select {
+	case w.run.parse <- struct{}{}:
+		w.parsing = true
+		return true
+	case <-w.run.work.Done():
+		return false
+	}
+}
+
+func (w *worker) leaveParse() {
+	if w.parsing {
+		w.parsing = false
+		<-w.run.parse
+	}
+}
+
+// replace ends the step with another request in place of this one.
+func (w *worker) replace(r *crawl.Request) (scheduler.Outcome, *step) {
+	s, _ := w.e.newStep(nil)
+	w.emit(w.run.work, s, r)
+	return scheduler.Outcome{Kind: scheduler.Done, Push: s.push}, s
+}
+
+// emit adds a request that follows from the present one.
+func (w *worker) emit(ctx context.Context, s *step, r *crawl.Request) {
+	if err := s.Emit(ctx, r); err != nil {
+		w.e.log.Error().Err(err).Msgf("Error rescheduling %v", w.req)
+	}
+}
+
+// callback runs the handler chain and turns its result into the outcome.
+func (w *worker) callback(resp *crawl.Response, failure *crawl.Failure) (scheduler.Outcome, *step) {
+	s, emitter := w.e.newStep(resp)
+	s.flush = w.flush
+	ctx := w.run.work
+	out := crawl.NewOut(ctx, resp, emitter, crawl.FetcherFunc(w.nested))
+	err := crawl.Guard(func() error { return w.e.handler(ctx, resp, failure, out) })
+	if err == nil {
+		err = out.Err()
+	}
+	if err == nil && resp != nil {
+		err = resp.SelectorErr()
+	}
+	if !w.judge(ctx, s, err, resp) {
+		return scheduler.Outcome{Kind: scheduler.Release}, nil
+	}
+	w.e.scraped(ctx, s)
+	return scheduler.Outcome{Kind: scheduler.Done, Push: s.push, Feeds: s.feedBytes()}, s
+}
+
+// judge reports, counts and carries out what an error of the handler asks for.
+// It returns false if nothing of the step is to be kept.
+func (w *worker) judge(ctx context.Context, s *step, err error, resp *crawl.Response) bool {
+	retry, reschedule := new(crawl.RetryError), new(crawl.RescheduleError)
+	undo, stop := new(crawl.UndoError), new(crawl.CloseError)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil && errors.Is(err, crawl.ErrStopped), errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		return false
+	case errors.As(err, &undo):
+		w.e.log.Warn().Err(undo.Err).Msgf("Undone: %v goes back into the queue", w.req)
+		w.leaveParse()
+		w.run.undone(ctx)
+		return false
+	case errors.As(err, &stop):
+		w.e.closeSpider(stop.Reason)
+	case errors.As(err, &retry):
+		if next, ok := w.e.retry.Next(retry.Request, retry.Reason); ok {
+			w.emit(ctx, s, next)
+		}
+	case errors.As(err, &reschedule):
+		w.emit(ctx, s, reschedule.Request)
+	default:
+		w.e.failed(ctx, err, w.req, resp)
+	}
+	return true
+}
+
+// flush writes the beginning of a large step and waits until it is taken.
+func (w *worker) flush(ctx context.Context, push []scheduler.Entry) error {
+	w.parts++
+	key := scheduler.Key{Lease: w.lease.ID, Ordinal: w.parts}
+	return w.run.deliver(ctx, message{outcome: &scheduler.Outcome{Key: key, Kind: scheduler.Part, Push: push}})
+}
+
+// nested downloads a request in the middle of a step: through the slots and the
+// middlewares, past the scheduler. A callback that waits for it makes room for
+// another.
+func (w *worker) nested(ctx context.Context, r *crawl.Request) (*crawl.Response, error) {
+	if w.parsing {
+		w.leaveParse()
+		defer func() { w.run.parse <- struct{}{}; w.parsing = true }()
+	}
+	return downloader.Follow(crawl.FetcherFunc(w.beside)).Fetch(ctx, r)
+}
+
+// beside downloads one request beside the queue.
+func (w *worker) beside(ctx context.Context, r *crawl.Request) (*crawl.Response, error) {
+	release, err := w.run.frontier.Acquire(ctx, w.lease.ID, w.e.slotOf(r))
+	if err != nil {
+		return nil, err
+	}
+	var hint scheduler.SlotHint
+	defer func() { release(hint) }()
+	if w.settled {
+		if err := w.run.wire.take(ctx); err != nil {
+			return nil, fmt.Errorf("wait for a connection: %w", err)
+		}
+		defer func() {
+			w.run.wire.give(1)
+			w.run.send(message{look: true})
+		}()
+	}
+	var resp *crawl.Response
+	resp, hint, err = w.e.fetch(ctx, r)
+	return resp, err
+}

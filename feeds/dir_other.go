@@ -1,0 +1,9 @@
+//go:build !unix
+
+package feeds
+
+// mayWrite knows nothing here: the first write will tell.
+func mayWrite(string, bool) error { return nil }
+
+// syncDir does nothing: a directory can not be synced here.
+func syncDir(string) error { return nil }

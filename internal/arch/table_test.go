@@ -1,0 +1,139 @@
+package arch
+
+// A row says what one package of the module may import of the module, and why
+// it is as little as that.
+type row struct {
+	imports []string
+	tests   []string // what its tests may import on top, next to testHelpers
+	reason  string
+}
+
+// testHelpers may be imported by the tests of every package that they do not
+// import themselves.
+var testHelpers = []string{"crawltest", "internal/faultfs"}
+
+// table has every package of the module. Imports go one way: down.
+var table = map[string]row{
+	"settings": {reason: "the table of settings stands alone: every component reads it, it knows none"},
+	"jobs":     {reason: "the job directory knows files and bytes; what they mean is the scheduler's business"},
+
+	"internal/weburl":  {reason: "rules of URLs need nothing of a crawler"},
+	"internal/faultfs": {imports: []string{"jobs"}, reason: "a disk that fails implements the file system of jobs"},
+	"internal/arch":    {reason: "it reads sources and imports none"},
+	"internal/docs": {
+		reason: "its tests compare the documentation with the program; the program does not know it",
+	},
+
+	"crawl": {
+		imports: []string{"settings", "internal/weburl"},
+		reason:  "the vocabulary of spider authors must not drag the machinery along",
+	},
+	"crawltest": {
+		imports: []string{"crawl"},
+		reason:  "spider authors use it: it knows what they know",
+	},
+
+	"scheduler": {
+		imports: []string{"crawl", "jobs", "settings", "internal/weburl"},
+		tests:   []string{"scheduler/schedulertest"},
+		reason:  "a frontier hands out requests; how they are downloaded is not its business",
+	},
+	"scheduler/schedulertest": {
+		imports: []string{"scheduler", "crawl", "jobs", "settings"},
+		reason:  "the contract is proved for any frontier, also those of others",
+	},
+	"downloader": {
+		imports: []string{"crawl", "settings", "internal/weburl"},
+		reason:  "a downloader fetches what it is given; it knows no queue and no spider",
+	},
+	"downloader/middleware": {
+		imports: []string{"crawl", "settings", "downloader", "internal/weburl"},
+		reason:  "middlewares wrap a fetcher and know nothing else of the engine",
+	},
+	"spiders/middleware": {
+		imports: []string{"crawl", "settings", "internal/weburl"},
+		reason:  "middlewares wrap callbacks and know nothing else of the engine",
+	},
+	"spiders/site": {
+		imports: []string{"crawl", "settings", "internal/weburl"},
+		reason:  "a built-in spider has no more rights than a user's",
+	},
+	"feeds": {
+		imports: []string{"crawl", "jobs", "settings"},
+		tests:   []string{"feeds/feedstest"},
+		reason:  "feeds render items and implement the sinks of jobs",
+	},
+	"feeds/feedstest": {
+		imports: []string{"feeds", "crawl", "jobs"},
+		reason:  "the contracts are proved for any exporter and sink, also those of others",
+	},
+	"extensions": {
+		imports: []string{"crawl", "settings"},
+		reason:  "extensions hear signals and ask to close; they reach into nothing",
+	},
+
+	"engine": {
+		imports: []string{
+			"crawl", "settings", "jobs", "scheduler", "downloader", "downloader/middleware", "spiders/middleware",
+			"feeds", "extensions", "internal/weburl",
+		},
+		tests:  []string{"engine/builtin", "spiders/site"},
+		reason: "the engine assembles by name; implementations register themselves",
+	},
+	"engine/builtin": {
+		imports: []string{
+			"scheduler", "downloader", "downloader/middleware", "spiders/middleware", "spiders/site", "feeds", "extensions",
+		},
+		reason: "the one place that names implementations",
+	},
+
+	"cmd": {
+		imports: []string{"engine", "engine/builtin", "crawl", "settings", "feeds", "jobs"},
+		reason:  "the command line starts the engine and translates its errors; it takes part in no crawl",
+	},
+	"cmd/crawl": {
+		imports: []string{"cmd"},
+		reason:  "a user's own main has to be able to do all that ours does",
+	},
+}
+
+// A guard says who may import a package of others.
+type guard struct {
+	path   string // and all below it
+	users  []string
+	tests  bool // whether tests anywhere may
+	reason string
+}
+
+var guards = []guard{
+	{path: "github.com/spf13/cobra", users: []string{"cmd"}, reason: "flags are the command line's business"},
+	{path: "github.com/spf13/pflag", users: []string{"cmd"}, reason: "flags are the command line's business"},
+	{path: "github.com/spf13/viper", users: []string{"settings"}, reason: "its getters turn what they cannot read into zero: only settings knows how to use it"},
+	{path: "os/signal", users: []string{"cmd"}, tests: true, reason: "a library must leave the signals to its program"},
+	{path: "github.com/PuerkitoBio/goquery", users: []string{"crawl"}, reason: "the parser stays behind one function, so that a faster one can replace it"},
+	{path: "github.com/nlnwa/whatwg-url", users: []string{"internal/weburl"}, reason: "it is slow; internal/weburl has the fast path"},
+	{path: "github.com/rs/zerolog/log", reason: "a global logger is state that nobody passes on"},
+	{path: "log", reason: "the log is the zerolog.Logger of the crawl", tests: true},
+	{path: "log/slog", reason: "the log is the zerolog.Logger of the crawl"},
+	{path: "unsafe", users: []string{"scheduler"}, reason: "nothing is worth more than to ask for a size"},
+	{path: "plugin", reason: "components are compiled in; no code is loaded at run time"},
+	{path: "encoding/gob", reason: "what is stored is JSON or documented bytes; no stored type decides what code runs"},
+	{path: "github.com/rogpeppe/go-internal", tests: true, reason: "it is a test tool"},
+	{path: "go.uber.org/goleak", tests: true, reason: "it is a test tool"},
+	{path: "testing", users: []string{"crawltest", "scheduler/schedulertest", "feeds/feedstest"}, tests: true, reason: "the program must not carry the test framework"},
+}
+
+// surroundings are what of package os only cmd may touch, and why.
+var surroundings = map[string]string{
+	"Exit":      "ending the process takes the job and the feeds down with it",
+	"Stdin":     "the standard streams are handed over by cmd",
+	"Stdout":    "the standard streams are handed over by cmd",
+	"Stderr":    "the log goes to the logger",
+	"Args":      "arguments are parsed in one place",
+	"Getenv":    "the environment is a layer of the settings",
+	"LookupEnv": "the environment is a layer of the settings",
+	"Environ":   "the environment is a layer of the settings",
+}
+
+// vague are names of packages that say nothing.
+var vague = []string{"pkg", "util", "utils", "common", "types", "core", "helper", "helpers", "misc", "shared", "base"}

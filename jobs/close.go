@@ -1,0 +1,176 @@
+package jobs
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+)
+
+// End says how a run ends.
+type End struct {
+	Reason string
+	// Finished says that the round ran to its end: the next run starts a new
+	// one. Otherwise the next run resumes.
+	Finished bool
+	// Active is the content of active.json, which shows people what is queued.
+	// nil writes none.
+	Active []byte
+}
+
+// Close ends the run: it writes and syncs all that is committed, says in the
+// journal that the end was clean, and releases the lock. What the feeds write
+// behind their last item must be in their sinks before. A job that has failed,
+// or was not recovered, is only released. The first Close counts; later ones
+// return its result.
+func (j *Job) Close(end End) error {
+	if j.phase == closed {
+		return j.closeErr
+	}
+	was := j.phase
+	var err error
+	if was == running {
+		close(j.quit)
+		j.wg.Wait()
+		err = j.finish(end)
+	}
+	j.mu.Lock()
+	j.phase = closed
+	if j.err == nil {
+		j.err = ErrClosed
+	}
+	segs := j.segs
+	j.mu.Unlock()
+	if j.scan != nil {
+		j.scan.close()
+	}
+	for _, seg := range segs {
+		err = errors.Join(err, seg.file.Close())
+	}
+	if j.lock != nil {
+		err = errors.Join(err, j.lock.Close())
+	}
+	if err != nil {
+		j.closeErr = fmt.Errorf("close job %s: %w", j.dir, err)
+	}
+	return j.closeErr
+}
+
+func (j *Job) finish(end End) error {
+	if j.fsys == nil {
+		return j.finishVolatile()
+	}
+	if err := j.sync(); err != nil {
+		return err
+	}
+	if end.Active != nil {
+		if err := writeFileAtomic(j.fsys, filepath.Join(j.queue(), activeFile), end.Active); err != nil {
+			return fmt.Errorf("write %s: %w", activeFile, err)
+		}
+	}
+	ends, err := j.feedEnds()
+	if err != nil {
+		return err
+	}
+	if err := j.lastFrame(end.Finished, ends); err != nil {
+		return err
+	}
+	j.manifest.Reason = end.Reason
+	if err := j.manifest.write(j.fsys, j.dir); err != nil {
+		return fmt.Errorf("write %s: %w", manifestFile, err)
+	}
+	return nil
+}
+
+// lastFrame says that the end was clean. The mark in it vouches for all before.
+func (j *Job) lastFrame(finished bool, ends []feedMark) error {
+	j.syncMu.Lock()
+	defer j.syncMu.Unlock()
+	var ops []byte
+	if finished {
+		ops = append(ops, byte(opFinished))
+	}
+	return j.syncMarked(appendClose(appendMark(ops, j.durable, j.marks()), ends))
+}
+
+// feedEnds returns the lengths of the sinks with what the feeds wrote behind
+// their last item, made durable.
+func (j *Job) feedEnds() ([]feedMark, error) {
+	var ends []feedMark
+	for _, f := range j.feeds {
+		if f.plain {
+			continue
+		}
+		missing, err := f.measure()
+		if err != nil {
+			return nil, err
+		}
+		if !missing && f.size != f.flushed {
+			j.syncs.Add(1)
+			if err := f.Sink.Sync(); err != nil {
+				return nil, fmt.Errorf("sync feed %s: %w", f.Name, err)
+			}
+		}
+		ends = append(ends, feedMark{id: f.id, length: f.size})
+	}
+	return ends, nil
+}
+
+// Reset forgets all that the job knows, so that the next run starts a first
+// round. It must come before [Job.Recover]. A crash leaves the old job, or a
+// new one.
+func (j *Job) Reset() error {
+	if j.phase != opened {
+		return fmt.Errorf("reset job %s: not just opened", j.dir)
+	}
+	if err := j.reset(); err != nil {
+		j.phase = failed
+		return fmt.Errorf("reset job %s: %w", j.dir, err)
+	}
+	return nil
+}
+
+func (j *Job) reset() error {
+	// What follows from the journal goes first: it can be made again. The rename
+	// is the moment at which the old job ends.
+	for _, name := range []string{"requests.seen", "spider.state"} {
+		if err := removeIfThere(j.fsys, filepath.Join(j.dir, name)); err != nil {
+			return err
+		}
+	}
+	if err := j.removeOldQueue(); err != nil {
+		return err
+	}
+	j.scan.close()
+	err := j.fsys.Rename(j.queue(), filepath.Join(j.dir, oldQueue))
+	if err != nil && !isNotExist(err) {
+		return err
+	}
+	if err := j.fsys.SyncDir(j.dir); err != nil {
+		return err
+	}
+	j.scan = &scan{fsys: j.fsys, dir: j.queue()}
+	j.round, j.state = 0, StateNew
+	j.manifest = newManifest(j.id)
+	if err := j.manifest.write(j.fsys, j.dir); err != nil {
+		return err
+	}
+	return j.removeOldQueue()
+}
+
+// removeOldQueue removes the journal that a reset has put aside.
+func (j *Job) removeOldQueue() error {
+	dir := filepath.Join(j.dir, oldQueue)
+	names, err := j.fsys.List(dir)
+	if isNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := j.fsys.Remove(filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return j.fsys.Remove(dir)
+}

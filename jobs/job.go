@@ -1,0 +1,277 @@
+package jobs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// DefaultSyncInterval is the usual value of [Options.SyncInterval].
+	DefaultSyncInterval = 100 * time.Millisecond
+
+	defaultSegmentSize   = 64 << 20
+	minSegmentSize       = 1 << 10
+	maxSegmentSize       = 1 << 30
+	defaultFlushInterval = 10 * time.Millisecond
+	flushSize            = 256 << 10
+	maxPending           = 4 << 20        // then a commit writes by itself
+	maxKept              = 2 * maxPending // capacity of a buffer that is kept for reuse
+
+	lockFile   = "lock"
+	activeFile = "active.json"
+	oldQueue   = "requests.queue.old"
+)
+
+// Options tunes a job.
+type Options struct {
+	// SegmentSize is the size in bytes at which a new segment of the journal is
+	// begun, from 1 KiB to 1 GiB. Defaults to 64 MiB.
+	SegmentSize int64
+	// FlushInterval is the longest time for which a commit stays in memory.
+	// Defaults to 10 ms.
+	FlushInterval time.Duration
+	// SyncInterval is how often what was written is forced to the disk. 0 makes
+	// every Barrier do it; see DefaultSyncInterval.
+	SyncInterval time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	if o.SegmentSize == 0 {
+		o.SegmentSize = defaultSegmentSize
+	}
+	o.SegmentSize = min(max(o.SegmentSize, minSegmentSize), maxSegmentSize)
+	if o.FlushInterval <= 0 {
+		o.FlushInterval = defaultFlushInterval
+	}
+	return o
+}
+
+// State says in which state a job directory was found.
+type State int
+
+// The states of a job directory.
+const (
+	StateNew      State = iota // nothing has been crawled
+	StateResumed               // the last run stopped, or was stopped, before the end
+	StateFinished              // the last round ran to its end
+)
+
+// Stats counts what a job has done since it was opened.
+type Stats struct {
+	Commits   uint64 // transactions
+	Bytes     uint64 // written to the journal
+	FeedBytes uint64 // handed to the feeds
+	Syncs     uint64 // of files and directories, feeds too
+}
+
+type phase int
+
+const (
+	opened phase = iota
+	running
+	failed // in Recover
+	closed
+)
+
+// Job is an open job directory. The order of calls is [Open], perhaps
+// [Job.Reset], [Job.Recover], transactions, [Job.Close]; Close may come earlier.
+// All of these, Begin and the methods of the [Tx] are for one goroutine at a
+// time; Read, Flush, Barrier, Round and Stats may be called beside them from
+// any, between Recover and Close. An error in writing is final: it is returned
+// by every later Commit, Barrier, Flush and Close, nothing more is written, and
+// the directory can be resumed.
+//
+// A job holds one open file for each segment of its journal, and 4 bytes of
+// memory for each record that was ever pushed.
+type Job struct {
+	fsys     FS // nil if volatile
+	dir      string
+	id       Identity
+	opt      Options
+	lock     File
+	manifest manifest
+	scan     *scan // between Open and Recover
+	state    State
+	phase    phase
+	closeErr error
+	tx       Tx
+	feeds    []*feed
+
+	// Locks are taken in this order.
+	syncMu sync.Mutex // one sync at a time
+	ioMu   sync.Mutex // one writer of the files: feeds and segments
+	mu     sync.Mutex // the fields below
+
+	segs     []*segment
+	cur      *batch // takes commits
+	out      *batch // being written, or nil
+	spare    *batch
+	lastSeq  uint64
+	err      error // final
+	round    uint64
+	durable  uint64 // guarded by syncMu
+	markBuf  []byte // guarded by syncMu
+	unsynced bool   // guarded by ioMu
+	newEntry bool   // guarded by ioMu: the directory needs a sync
+
+	dirty, full, late chan struct{} // wake the loops, capacity 1
+	quit              chan struct{}
+	wg                sync.WaitGroup
+
+	commits, bytes, feedBytes, syncs atomic.Uint64
+}
+
+// Open makes or opens a job directory, locks it, and checks manifest and
+// journal. It changes nothing in a directory that holds a job already, but for
+// the content of the lock file. Its errors match [ErrUnusable].
+func Open(fsys FS, dir string, id Identity, opt Options) (*Job, error) {
+	dir = filepath.Clean(dir)
+	j := &Job{fsys: fsys, dir: dir, id: id}
+	j.init(opt)
+	if err := mkdirAll(fsys, dir, 0o700); err != nil {
+		return nil, j.unusable("make it", err)
+	}
+	if err := j.checkEntries(); err != nil {
+		return nil, err
+	}
+	if err := j.takeLock(); err != nil {
+		return nil, err
+	}
+	if err := j.load(); err != nil {
+		return nil, errors.Join(err, j.lock.Close())
+	}
+	return j, nil
+}
+
+func (j *Job) init(opt Options) {
+	j.opt = opt.withDefaults()
+	j.cur, j.spare = &batch{}, &batch{}
+	j.dirty, j.full, j.late = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
+	j.quit = make(chan struct{})
+	j.tx.j = j
+}
+
+// unusable wraps an error that does not say already why the directory is
+// unusable.
+func (j *Job) unusable(op string, err error) error {
+	if errors.Is(err, ErrUnusable) {
+		return err
+	}
+	return &AccessError{Dir: j.dir, Op: op, Err: err}
+}
+
+// checkEntries refuses a directory that holds something else than a job.
+func (j *Job) checkEntries() error {
+	names, err := j.fsys.List(j.dir)
+	if err != nil {
+		return j.unusable("list it", err)
+	}
+	odd := ""
+	for _, name := range names {
+		switch name {
+		case manifestFile:
+			return nil
+		case lockFile, manifestFile + ".tmp":
+		case queueDir, "requests.seen", "spider.state":
+			return &ForeignError{Dir: j.dir, Entry: name, Owner: "a job of Scrapy, or one whose " + manifestFile + " is missing"}
+		default:
+			odd = name
+		}
+	}
+	if odd != "" {
+		return &ForeignError{Dir: j.dir, Entry: odd, Owner: "something else"}
+	}
+	return nil
+}
+
+func (j *Job) takeLock() error {
+	name := filepath.Join(j.dir, lockFile)
+	lock, err := j.fsys.Lock(name)
+	if errors.Is(err, ErrLocked) {
+		return j.owner(name)
+	}
+	if err != nil {
+		return j.unusable("lock it", err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	info := fmt.Appendf(nil, "pid %d\nhost %s\nsince %s\n", os.Getpid(), host, time.Now().UTC().Format(time.RFC3339))
+	if err = lock.Truncate(0); err == nil {
+		_, err = lock.WriteAt(info, 0)
+	}
+	if err != nil {
+		return errors.Join(j.unusable("write the lock file", err), lock.Close())
+	}
+	j.lock = lock
+	return nil
+}
+
+// owner reads who holds the lock; the file may be unreadable or half written.
+func (j *Job) owner(name string) error {
+	e := &InUseError{Dir: j.dir}
+	if b, err := readFile(j.fsys, name); err == nil {
+		if n, _ := fmt.Sscanf(string(b), "pid %d\nhost %s\n", &e.PID, &e.Host); n < 2 {
+			e.PID = 0
+		}
+	}
+	return e
+}
+
+func (j *Job) load() error {
+	m, err := readManifest(j.fsys, j.dir)
+	switch {
+	case isNotExist(err):
+		m = newManifest(j.id)
+		if err := m.write(j.fsys, j.dir); err != nil {
+			return j.unusable("write "+manifestFile, err)
+		}
+	case err != nil:
+		return j.unusable("read "+manifestFile, err)
+	}
+	if err := m.check(j.dir, j.id); err != nil {
+		return err
+	}
+	j.manifest = m
+	j.scan, err = scanJournal(j.fsys, j.queue())
+	if err != nil {
+		return j.unusable("read the journal", err)
+	}
+	j.round, j.state = j.scan.round, j.scan.state()
+	return nil
+}
+
+func (j *Job) queue() string { return filepath.Join(j.dir, queueDir) }
+
+// Dir returns the path of the directory; it is empty for a volatile job.
+func (j *Job) Dir() string { return j.dir }
+
+// State tells in which state Open, or Reset, found or left the directory.
+func (j *Job) State() State { return j.state }
+
+// Round returns the number of the present round, or before Recover that of the
+// last one; 0 if there was none.
+func (j *Job) Round() uint64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.round
+}
+
+// Info returns what the manifest says.
+func (j *Job) Info() Info {
+	return Info{Created: j.manifest.Created, Runs: j.manifest.Runs, Reason: j.manifest.Reason}
+}
+
+// Stats returns the counts up to now.
+func (j *Job) Stats() Stats {
+	return Stats{
+		Commits: j.commits.Load(), Bytes: j.bytes.Load(),
+		FeedBytes: j.feedBytes.Load(), Syncs: j.syncs.Load(),
+	}
+}

@@ -1,0 +1,259 @@
+package jobs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+)
+
+// Recovery says what [Job.Recover] found and did.
+type Recovery struct {
+	Warnings []string // one sentence each
+	CutBytes int64    // taken off the end of the journal
+	Clean    bool     // the last run was closed, or there was none
+	Round    uint64   // the present one, from 1
+	NewRound bool     // it has just been started
+	Feeds    []FeedStart
+}
+
+// FeedStart says where a feed goes on.
+type FeedStart struct {
+	Length  int64 // in bytes; 0 for a feed that starts anew and for a pipe
+	Foreign bool  // see Feed
+}
+
+// Recover makes journal and feeds agree, hands every operation since the
+// beginning to visit, in order, and makes the job ready for transactions. A
+// new or finished job gets a new round. The feeds keep their order: their
+// index is the one of [Tx.Feed]. visit may be nil. An error of visit is
+// returned, and the job can then only be closed.
+func (j *Job) Recover(feeds []Feed, visit func(Op) error) (Recovery, error) {
+	if j.phase != opened {
+		return Recovery{}, fmt.Errorf("recover job %s: not just opened", j.dir)
+	}
+	j.phase = failed
+	var r Recovery
+	if err := j.recover(feeds, visit, &r); err != nil {
+		return r, fmt.Errorf("recover job %s: %w", j.dir, err)
+	}
+	j.phase = running
+	j.start()
+	return r, nil
+}
+
+func (j *Job) recover(feeds []Feed, visit func(Op) error, r *Recovery) error {
+	var err error
+	if j.feeds, err = newFeeds(feeds); err != nil {
+		return err
+	}
+	r.Clean = j.scan.clean || j.scan.round == 0
+	r.NewRound = j.state != StateResumed
+	if err := j.tidy(); err != nil {
+		return err
+	}
+	if err := j.cutTail(r); err != nil {
+		return err
+	}
+	if err := j.judgeFeeds(r); err != nil {
+		return err
+	}
+	if err := j.matchFeeds(r); err != nil {
+		return err
+	}
+	if err := j.cutFeeds(); err != nil {
+		return err
+	}
+	if err := j.replay(visit); err != nil {
+		return err
+	}
+	return j.begin(r)
+}
+
+// tidy removes what belongs to the end of an earlier run.
+func (j *Job) tidy() error {
+	if err := mkdirAll(j.fsys, j.queue(), 0o700); err != nil {
+		return err
+	}
+	if err := removeIfThere(j.fsys, filepath.Join(j.queue(), activeFile)); err != nil {
+		return err
+	}
+	return j.removeOldQueue()
+}
+
+func (j *Job) cutTail(r *Recovery) error {
+	s := j.scan
+	r.CutBytes = s.cutBytes
+	if s.cutBytes > 0 {
+		r.Clean = false
+		r.Warnings = append(r.Warnings, fmt.Sprintf(
+			"the journal ends in %d bytes that no whole record can be read from, at %s: they were cut off", s.cutBytes, s.tailStart))
+	}
+	return s.cut()
+}
+
+// replay is the second pass: it hands out the operations and notes where the
+// bodies are.
+func (j *Job) replay(visit func(Op) error) error {
+	if visit == nil {
+		visit = func(Op) error { return nil }
+	}
+	var rd frameReader
+	var o op
+	for _, seg := range j.scan.segs {
+		rd.reset(seg.file, seg.size, 0)
+		for {
+			at := rd.off
+			_, ops, err := rd.next()
+			if errors.Is(err, io.EOF) {
+				seg.seal()
+				break
+			}
+			if errors.Is(err, errBadFrame) {
+				return &DamageError{File: seg.name, Offset: at, Reason: "a frame has become unreadable since the job was opened"}
+			}
+			if err != nil {
+				return err
+			}
+			if err := replayFrame(seg, at+frameHead, ops, &o, visit); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func replayFrame(seg *segment, at int64, ops []byte, o *op, visit func(Op) error) error {
+	d := decoder{b: ops}
+	for {
+		ok, err := d.next(o)
+		if !ok || err != nil {
+			return err
+		}
+		switch o.Kind {
+		case OpPush, OpProvisional:
+			o.Addr = makeAddr(seg.id, uint32(o.Addr))
+			seg.place(o.Addr.Ordinal(), at+int64(o.at))
+		case OpAck, OpAttempt, OpSeen, OpAdopt, OpMeta, OpRound:
+		default:
+			continue
+		}
+		if err := visit(o.Op); err != nil {
+			return err
+		}
+	}
+}
+
+// begin makes what was found durable, and writes the first frame of the run.
+func (j *Job) begin(r *Recovery) error {
+	s := j.scan
+	for _, seg := range s.segs {
+		if seg.lastSeq > s.durable {
+			j.syncs.Add(1)
+			if err := seg.file.Sync(); err != nil {
+				return fmt.Errorf("sync %s: %w", seg.name, err)
+			}
+		}
+	}
+	j.segs, j.durable = s.segs, s.lastSeq
+	j.lastSeq = (s.lastSeq>>32+1)<<32 - 1
+	j.round, j.newEntry = s.round, true
+	s.segs = nil
+	if r.NewRound {
+		j.round++
+	}
+	r.Round = j.round
+	j.ioMu.Lock()
+	defer j.ioMu.Unlock()
+	if len(j.segs) == 0 || s.sealed {
+		if err := j.addSegment(); err != nil {
+			return err
+		}
+	}
+	if err := j.firstFrame(r); err != nil {
+		return err
+	}
+	j.scan = nil
+	return j.emptyFeeds(r)
+}
+
+// firstFrame starts a round, names feeds, and marks all of them: from here on
+// the past of the feeds is settled.
+func (j *Job) firstFrame(r *Recovery) error {
+	var ops []byte
+	if r.NewRound {
+		ops = appendRound(ops, j.round)
+	}
+	marks := j.idleMarks()
+	for _, f := range j.feeds {
+		if f.plain {
+			continue
+		}
+		if f.fresh {
+			ops = appendFeedName(ops, f.id, f.length, f.Name)
+		}
+		m, err := f.settle()
+		if err != nil {
+			return err
+		}
+		f.flushed, f.mark = f.length, m
+		marks = append(marks, m)
+	}
+	ops = appendMark(ops, j.durable, marks)
+	j.mu.Lock()
+	j.addFrame(ops)
+	j.mu.Unlock()
+	if err := j.flushHeld(); err != nil {
+		return err
+	}
+	if err := j.syncJournal(); err != nil {
+		return err
+	}
+	j.durable = j.lastSeq
+	j.manifest.Runs++
+	j.manifest.Reason = ""
+	return j.manifest.write(j.fsys, j.dir)
+}
+
+// idleMarks are the marks of the feeds that this run does not use.
+func (j *Job) idleMarks() []feedMark {
+	var marks []feedMark
+	for _, st := range j.scan.feeds {
+		if st != nil && !slices.ContainsFunc(j.feeds, func(f *feed) bool { return f.id == st.id }) {
+			marks = append(marks, feedMark{id: st.id, length: st.length})
+		}
+	}
+	return marks
+}
+
+// settle makes the present length of the sink durable and returns its mark.
+func (f *feed) settle() (feedMark, error) {
+	if f.length == 0 { // nothing may be there, or what is there is about to go
+		_, canRead := f.Sink.(io.ReaderAt)
+		return feedMark{id: f.id, hasCRC: canRead}, nil
+	}
+	if err := f.Sink.Sync(); err != nil {
+		return feedMark{}, fmt.Errorf("sync feed %s: %w", f.Name, err)
+	}
+	return f.markAt(f.length, nil)
+}
+
+// emptyFeeds comes after the first frame is durable: if a crash comes between
+// them, the next recovery cuts these feeds to the length in it, which is 0.
+func (j *Job) emptyFeeds(r *Recovery) error {
+	r.Feeds = make([]FeedStart, len(j.feeds))
+	for i, f := range j.feeds {
+		r.Feeds[i] = FeedStart{Length: f.length, Foreign: f.foreign}
+		if !f.empty || f.plain || f.size == 0 {
+			continue
+		}
+		if err := f.Sink.Truncate(0); err != nil {
+			return fmt.Errorf("empty feed %s: %w", f.Name, err)
+		}
+		if err := f.Sink.Sync(); err != nil {
+			return fmt.Errorf("sync feed %s: %w", f.Name, err)
+		}
+	}
+	return nil
+}

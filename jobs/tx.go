@@ -1,0 +1,203 @@
+package jobs
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"slices"
+)
+
+// Tx is one crawl step: nothing of it has happened before Commit, all of it
+// after. It is taken from [Job.Begin] and is abandoned by beginning the next
+// one. All arguments are copied.
+type Tx struct {
+	j     *Job
+	open  bool
+	ops   []byte
+	feeds [][]byte
+	next  uint32   // ordinal of the next push
+	first uint32   // ordinal of the first push
+	at    []uint32 // offsets of the pushes within ops
+}
+
+// Begin starts a transaction, and drops one that was not committed. The Tx is
+// valid until the next Begin.
+func (j *Job) Begin() *Tx {
+	t := &j.tx
+	if cap(t.ops) > maxKept {
+		t.ops = nil
+	}
+	t.open, t.ops, t.at = true, t.ops[:0], t.at[:0]
+	for len(t.feeds) < len(j.feeds) {
+		t.feeds = append(t.feeds, nil)
+	}
+	for i, f := range t.feeds {
+		if cap(f) > maxKept {
+			f = nil
+		}
+		t.feeds[i] = f[:0]
+	}
+	if j.fsys == nil || j.phase != running {
+		return t
+	}
+	j.mu.Lock()
+	full := j.active().size >= j.opt.SegmentSize && j.err == nil
+	j.mu.Unlock()
+	if full {
+		_ = j.roll() // final: Commit returns it
+	}
+	t.first = uint32(len(j.active().offsets))
+	t.next = t.first
+	return t
+}
+
+// Push queues a record and returns its address, which can be read once the
+// step is committed.
+func (t *Tx) Push(r Record) Addr {
+	if t.j.fsys == nil {
+		return 0
+	}
+	t.at = append(t.at, uint32(len(t.ops)))
+	t.ops = append(t.ops, byte(OpPush))
+	return t.record(&r)
+}
+
+// Provisional queues a record that counts only once its owner is adopted: a
+// part of a step too large for one frame.
+func (t *Tx) Provisional(owner Addr, r Record) Addr {
+	if t.j.fsys == nil {
+		return 0
+	}
+	t.at = append(t.at, uint32(len(t.ops)))
+	t.ops = append(t.ops, byte(OpProvisional))
+	t.ops = appendAddr(t.ops, owner)
+	return t.record(&r)
+}
+
+func (t *Tx) record(r *Record) Addr {
+	ordinal := t.next
+	t.next++
+	t.ops = appendRecord(t.ops, ordinal, r)
+	return makeAddr(uint32(len(t.j.segs)), ordinal)
+}
+
+// Adopt makes the provisional records of the owner real.
+func (t *Tx) Adopt(owner Addr) { t.addr(OpAdopt, owner) }
+
+// Ack ends the life of a record.
+func (t *Tx) Ack(a Addr) { t.addr(OpAck, a) }
+
+// Attempt notes that a record was handed to code that may kill the process.
+func (t *Tx) Attempt(a Addr) { t.addr(OpAttempt, a) }
+
+func (t *Tx) addr(kind Kind, a Addr) {
+	if t.j.fsys != nil {
+		t.ops = appendAddr(append(t.ops, byte(kind)), a)
+	}
+}
+
+// Seen marks a fingerprint without queueing anything.
+func (t *Tx) Seen(fingerprint [20]byte) {
+	if t.j.fsys != nil {
+		t.ops = append(append(t.ops, byte(OpSeen)), fingerprint[:]...)
+	}
+}
+
+// Set sets a value, which may be many megabytes long.
+func (t *Tx) Set(key string, value []byte) {
+	if t.j.fsys != nil {
+		t.ops = appendBytes(appendString(append(t.ops, byte(OpMeta)), key), value)
+	}
+}
+
+// Feed adds bytes to the feed at an index of those given to Recover or
+// Volatile; another index panics. A second call within a step adds behind the first.
+func (t *Tx) Feed(index int, b []byte) { t.feeds[index] = append(t.feeds[index], b...) }
+
+// Commit makes the step happen: in memory at once, in the file within the
+// FlushInterval. It rarely blocks: only when the writing falls behind by
+// megabytes. A step without any content costs nothing.
+func (t *Tx) Commit() error {
+	j := t.j
+	if !t.open {
+		return errors.New("commit: the transaction is not open")
+	}
+	t.open = false
+	pending, err := t.commit()
+	if err != nil {
+		return err
+	}
+	if pending == 0 {
+		return nil
+	}
+	j.commits.Add(1)
+	poke(j.dirty)
+	poke(j.late)
+	if pending >= maxPending {
+		return j.Flush()
+	}
+	if pending >= flushSize {
+		poke(j.full)
+	}
+	return nil
+}
+
+func (t *Tx) empty() bool {
+	return len(t.ops) == 0 && !slices.ContainsFunc(t.feeds, func(b []byte) bool { return len(b) > 0 })
+}
+
+// commit moves the step into the buffer and returns how much is in it.
+func (t *Tx) commit() (pending int, err error) {
+	j := t.j
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err != nil {
+		return 0, j.err
+	}
+	if j.phase != running {
+		return 0, fmt.Errorf("commit: job %s has not been recovered", j.dir)
+	}
+	if t.empty() {
+		return 0, nil
+	}
+	if j.fsys != nil {
+		if err := t.commitFrame(); err != nil {
+			return 0, err
+		}
+	}
+	b := j.cur
+	for len(b.feeds) < len(j.feeds) {
+		b.feeds = append(b.feeds, nil)
+	}
+	for i, data := range t.feeds {
+		b.feeds[i] = append(b.feeds[i], data...)
+		pending += len(b.feeds[i])
+	}
+	return pending + len(b.frames), nil
+}
+
+// commitFrame adds the step's frame. The caller holds mu.
+func (t *Tx) commitFrame() error {
+	j := t.j
+	for i, data := range t.feeds {
+		f := j.feeds[i]
+		if len(data) > 0 && !f.plain {
+			t.ops = appendFeed(t.ops, f.id, f.length+int64(len(data)), crc32.Checksum(data, crcTable()))
+		}
+	}
+	if len(t.ops) > maxFrame {
+		return fmt.Errorf("commit: a step of %d bytes is larger than the limit of %d", len(t.ops), maxFrame)
+	}
+	if len(t.ops) == 0 {
+		return nil
+	}
+	seg := j.active()
+	at := j.addFrame(t.ops) + frameHead
+	for i, off := range t.at {
+		seg.place(t.first+uint32(i), at+int64(off))
+	}
+	for i, data := range t.feeds {
+		j.feeds[i].length += int64(len(data))
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package jobs
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// batch is what is written at once: the feeds' bytes, and the frames of the
+// last segment.
+type batch struct {
+	frames  []byte
+	feeds   [][]byte
+	lastSeq uint64
+}
+
+func (b *batch) empty() bool {
+	if len(b.frames) > 0 {
+		return false
+	}
+	for _, f := range b.feeds {
+		if len(f) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// reset empties the batch for reuse, and lets memory go that one large step
+// has needed.
+func (b *batch) reset() {
+	if cap(b.frames) > maxKept {
+		b.frames = nil
+	}
+	b.frames = b.frames[:0]
+	for i, f := range b.feeds {
+		if cap(f) > maxKept {
+			f = nil
+		}
+		b.feeds[i] = f[:0]
+	}
+}
+
+func (j *Job) active() *segment { return j.segs[len(j.segs)-1] }
+
+// addFrame puts a frame into the buffer and returns where it begins in the
+// segment. The caller holds mu.
+func (j *Job) addFrame(ops []byte) int64 {
+	seg := j.active()
+	at := seg.size
+	j.lastSeq++
+	j.cur.frames = appendFrame(j.cur.frames, j.lastSeq, ops)
+	j.cur.lastSeq = j.lastSeq
+	seg.size += frameHead + int64(len(ops))
+	return at
+}
+
+// fail keeps the first error: after it nothing is written any more.
+func (j *Job) fail(err error) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err == nil {
+		j.err = err
+	}
+	return j.err
+}
+
+func (j *Job) sticky() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.err
+}
+
+// Flush hands all that is committed to the kernel. After it a killed process
+// loses nothing of it.
+func (j *Job) Flush() error {
+	j.ioMu.Lock()
+	defer j.ioMu.Unlock()
+	return j.flushHeld()
+}
+
+// flushHeld is Flush for a caller that holds ioMu.
+func (j *Job) flushHeld() error {
+	j.mu.Lock()
+	if j.err != nil || j.cur.empty() {
+		defer j.mu.Unlock()
+		return j.err
+	}
+	b := j.cur
+	j.cur, j.out, j.spare = j.spare, b, nil
+	j.mu.Unlock()
+
+	err := j.writeFeeds(b)
+	if err == nil {
+		err = j.writeFrames(b)
+	}
+	if err != nil {
+		return j.fail(err) // the batch stays where Read finds it
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.fsys != nil {
+		j.active().written += int64(len(b.frames))
+		j.active().dirty = true
+	}
+	b.reset()
+	j.out, j.spare = nil, b
+	j.unsynced = true
+	return nil
+}
+
+func (j *Job) writeFeeds(b *batch) error {
+	for i, data := range b.feeds {
+		if len(data) == 0 {
+			continue
+		}
+		f := j.feeds[i]
+		if err := f.Sink.Append(data); err != nil {
+			return fmt.Errorf("write feed %s: %w", f.Name, err)
+		}
+		f.flushed += int64(len(data))
+		f.dirty = !f.plain
+		j.feedBytes.Add(uint64(len(data)))
+	}
+	return nil
+}
+
+func (j *Job) writeFrames(b *batch) error {
+	if len(b.frames) == 0 {
+		return nil
+	}
+	seg := j.active()
+	if _, err := seg.file.WriteAt(b.frames, seg.written); err != nil {
+		return fmt.Errorf("write journal %s: %w", seg.name, err)
+	}
+	j.bytes.Add(uint64(len(b.frames)))
+	return nil
+}
+
+// roll ends the last segment and begins the next one.
+func (j *Job) roll() error {
+	j.ioMu.Lock()
+	defer j.ioMu.Unlock()
+	j.mu.Lock()
+	j.addFrame([]byte{byte(opEnd)})
+	j.active().seal()
+	j.mu.Unlock()
+	if err := j.flushHeld(); err != nil {
+		return err
+	}
+	if err := j.addSegment(); err != nil {
+		return j.fail(err)
+	}
+	return nil
+}
+
+// addSegment creates the next segment. The caller holds ioMu, and has flushed.
+func (j *Job) addSegment() error {
+	id := uint32(len(j.segs) + 1)
+	name := filepath.Join(j.queue(), segmentName(id, 1))
+	file, err := j.fsys.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("create journal segment: %w", err)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.newEntry = true
+	j.segs = append(j.segs, &segment{id: id, name: name, file: file})
+	j.addFrame(appendHeader(nil, id, 1, j.lastSeq+1))
+	return nil
+}
+
+// Barrier is called once per step of the engine. With a SyncInterval of 0 it
+// returns when all that is committed is durable; otherwise at once, with the
+// final error if there is one.
+func (j *Job) Barrier() error {
+	if j.opt.SyncInterval > 0 || j.fsys == nil {
+		return j.sticky()
+	}
+	return j.sync()
+}
+
+// start starts the loops that write in the background.
+func (j *Job) start() {
+	j.wg.Go(func() { j.loop(j.dirty, j.full, j.opt.FlushInterval, j.Flush) })
+	if j.fsys != nil && j.opt.SyncInterval > 0 {
+		j.wg.Go(func() { j.loop(j.late, nil, j.opt.SyncInterval, j.sync) })
+	}
+}
+
+// loop does the work one interval after it was woken, or when hurried. Errors
+// are final and are returned by the next call of the job's owner.
+func (j *Job) loop(wake, hurry <-chan struct{}, interval time.Duration, work func() error) {
+	timer := time.NewTimer(interval)
+	defer timer.Stop()
+	for {
+		select {
+		case <-j.quit:
+			return
+		case <-wake:
+		}
+		timer.Reset(interval)
+		select {
+		case <-j.quit:
+			return
+		case <-hurry:
+		case <-timer.C:
+		}
+		if work() != nil {
+			return
+		}
+	}
+}
+
+func poke(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

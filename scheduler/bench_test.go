@@ -1,0 +1,189 @@
+package scheduler_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/jobs"
+	"github.com/skeincrawl/skein/scheduler"
+	"github.com/skeincrawl/skein/scheduler/schedulertest"
+	"github.com/skeincrawl/skein/settings"
+)
+
+// benchOpen opens a frontier in memory, or with a directory on the disk.
+func benchOpen(b *testing.B, dir string, assignments ...string) (*scheduler.Local, scheduler.Resume) {
+	b.Helper()
+	env := newEnv(b, assignments...)
+	var job *jobs.Job
+	if env.JobDir = dir; dir == "" {
+		job = jobs.Volatile(nil)
+	} else {
+		var err error
+		if job, err = jobs.Open(jobs.OS(), dir, jobs.Identity{}, jobs.Options{SyncInterval: jobs.DefaultSyncInterval}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	f, resume, err := scheduler.NewLocal(scheduler.Deps{Env: env, Slots: schedulertest.NewSlots(8, 0), Job: job},
+		settings.Decode[scheduler.Config](env.Settings))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return f, resume
+}
+
+func benchStep(b *testing.B, f *scheduler.Local, done []scheduler.Outcome, want int) scheduler.Grant {
+	b.Helper()
+	g, err := f.Step(context.Background(), nil, done, want)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return g
+}
+
+// benchEntry is a request of about the usual size.
+func benchEntry(slot string, n int) scheduler.Entry {
+	url := fmt.Sprintf("https://%s/catalogue/category/books/page-%d.html", slot, n)
+	return scheduler.Entry{
+		Request: &crawl.Request{URL: url}, Slot: slot, Callback: "Page",
+		Body:        fmt.Appendf(nil, `{"url":%q,"callback":"Page","depth":3}`, url),
+		Fingerprint: scheduler.FingerprintOf("GET", url, nil),
+	}
+}
+
+// BenchmarkPick leases a request, and finishes it with one new request for its
+// slot. It must not depend much on the number of slots.
+func BenchmarkPick(b *testing.B) {
+	for _, queue := range []string{"downloader-aware", "priority"} {
+		for _, slots := range []int{10, 1000, 100_000} {
+			b.Run(fmt.Sprintf("%s/slots=%d", queue, slots), func(b *testing.B) { benchPick(b, queue, slots) })
+		}
+	}
+}
+
+func benchPick(b *testing.B, queue string, slots int) {
+	f, _ := benchOpen(b, "", "SCHEDULER_PRIORITY_QUEUE="+queue)
+	e := benchEntry("www.example.com", 1)
+	e.Request.DontFilter = true
+	for i := range slots {
+		e.Slot = fmt.Sprintf("www.host-%d.example.com", i*7919%slots)
+		push := []scheduler.Entry{e, e, e}
+		benchStep(b, f, []scheduler.Outcome{{Key: scheduler.Key{Ordinal: uint64(i + 1)}, Kind: scheduler.StartEntry, Push: push}}, 0)
+	}
+	l := benchStep(b, f, nil, 1).Leases[0]
+	done := []scheduler.Outcome{{Push: make([]scheduler.Entry, 1)}}
+	b.ReportAllocs()
+	for b.Loop() {
+		e.Slot = l.Slot
+		done[0].Key.Lease, done[0].Push[0] = l.ID, e
+		l = benchStep(b, f, done, 1).Leases[0]
+	}
+	if err := f.Close(context.Background(), ""); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkStep is one crawl step: a request is done, of its 20 links 19 are
+// known and one is new, and the next request is leased.
+func BenchmarkStep(b *testing.B) {
+	for _, where := range []string{"memory", "journal"} {
+		b.Run(where, func(b *testing.B) {
+			dir := ""
+			if where == "journal" {
+				dir = filepath.Join(b.TempDir(), "job")
+			}
+			f, _ := benchOpen(b, dir)
+			benchStep(b, f, []scheduler.Outcome{{
+				Key: scheduler.Key{Ordinal: 1}, Kind: scheduler.StartEntry, Push: []scheduler.Entry{benchEntry("www.example.com", 0)},
+			}}, 0)
+			known := benchEntry("www.example.com", 0)
+			known.Body, known.Known = nil, true
+			push := make([]scheduler.Entry, 20)
+			for i := range push {
+				push[i] = known
+			}
+			done := []scheduler.Outcome{{Push: push}}
+			l := benchStep(b, f, nil, 1).Leases[0]
+			fresh := benchEntry("www.example.com", 0)
+			n := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				n++
+				for i := range 8 { // uniformly distributed, as fingerprints are
+					fresh.Fingerprint[i] = byte(uint64(n) * 0x9E3779B97F4A7C15 >> (8 * i))
+				}
+				push[7] = fresh
+				done[0].Key.Lease = l.ID
+				l = benchStep(b, f, done, 1).Leases[0]
+			}
+			if err := f.Close(context.Background(), ""); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}
+
+const million = 1_000_000
+
+// fill queues a million requests over a thousand slots.
+func fill(b *testing.B, f *scheduler.Local) {
+	b.Helper()
+	for i := range million / 20 {
+		var push []scheduler.Entry
+		for k := range 20 {
+			push = append(push, benchEntry(fmt.Sprintf("www.host-%d.example.com", (i*20+k)%1000), i*20+k))
+		}
+		benchStep(b, f, []scheduler.Outcome{{Key: scheduler.Key{Ordinal: uint64(i + 1)}, Kind: scheduler.StartEntry, Push: push}}, 0)
+	}
+	benchStep(b, f, []scheduler.Outcome{{Kind: scheduler.StartEnded}}, 0)
+}
+
+func heap() float64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
+
+// BenchmarkMillion queues a million requests on the journal, and opens the job
+// again. It reports the memory for each of them, seen-set and all.
+func BenchmarkMillion(b *testing.B) {
+	dir := filepath.Join(b.TempDir(), "job")
+	b.Run("queue", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			at := dir + strings.Repeat("x", i)
+			before := heap()
+			f, _ := benchOpen(b, at)
+			fill(b, f)
+			b.StopTimer()
+			b.ReportMetric((heap()-before)/million, "B/request")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/million/float64(i+1), "ns/request")
+			if err := f.Close(context.Background(), "shutdown"); err != nil {
+				b.Fatal(err)
+			}
+			b.StartTimer()
+		}
+	})
+	b.Run("reopen", func(b *testing.B) {
+		for b.Loop() {
+			before := heap()
+			began := time.Now()
+			f, resume := benchOpen(b, dir)
+			took := time.Since(began)
+			if resume.Pending != million {
+				b.Fatalf("%d pending, want %d", resume.Pending, million)
+			}
+			b.ReportMetric(took.Seconds(), "s/open")
+			b.ReportMetric((heap()-before)/million, "B/request")
+			if err := f.Close(context.Background(), "shutdown"); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,310 @@
+package scheduler
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/skeincrawl/skein/jobs"
+)
+
+// Flags of a stored request.
+const (
+	flagStart      = 1 << iota // waits in the queue of start requests
+	flagEmitted                // emitted by Start itself
+	flagDontFilter             // does not mark its fingerprint
+)
+
+// Keys of the job's meta records.
+const (
+	metaState     = "state"
+	metaCookies   = "cookies"
+	metaStartItem = "start.item"
+	metaStartEnd  = "start.ended"
+	metaCallback  = "callback" // a name that requests have
+	metaRefused   = "refused"  // the address of a part that is a duplicate
+	metaReleased  = "released" // a request was given back: its attempt and parts are void
+	metaRun       = "run"      // a run begins
+	metaRunEnded  = "run.end"  // and ends in good order
+)
+
+// advance takes the progress of leases.
+func (f *Local) advance(progress []Progress, now time.Time) error {
+	var attempts *jobs.Tx
+	careful := false
+	for i := range progress {
+		p := &progress[i]
+		l := f.leases[p.Lease]
+		if l == nil || l.settled {
+			continue
+		}
+		if !p.Sent.IsZero() {
+			l.sent = true
+			f.slots.Sent(l.ref.Slot, p.Sent)
+		}
+		if !p.Settled {
+			f.refreshName(l.ref.Slot, now)
+			continue
+		}
+		f.settle(l, now, p.Hint)
+		if l.layer == disk {
+			if attempts == nil {
+				attempts = f.job.Begin()
+			}
+			attempts.Attempt(jobs.Addr(l.ref.ID))
+			careful = careful || f.careful(l)
+		}
+	}
+	if attempts == nil {
+		return nil
+	}
+	if err := attempts.Commit(); err != nil {
+		return fmt.Errorf("write attempts: %w", err)
+	}
+	if careful {
+		return f.job.Flush()
+	}
+	return nil
+}
+
+// careful reports whether a lease may be of the page that killed an earlier
+// run: its attempt must be in the file before spider code sees it.
+func (f *Local) careful(l *lease) bool { return l.layer == disk && l.ref.ID < f.boundary }
+
+func (f *Local) settle(l *lease, now time.Time, hint SlotHint) {
+	if l.settled {
+		return
+	}
+	l.settled = true
+	f.slots.Free(l.ref.Slot, now, hint)
+	f.refreshName(l.ref.Slot, now)
+}
+
+// refreshName refreshes a slot if anything waits in it.
+func (f *Local) refreshName(name string, now time.Time) {
+	if s := f.bySlot[name]; s != nil {
+		f.refresh(s, now)
+	}
+}
+
+// commit makes one outcome real.
+func (f *Local) commit(g *Grant, o *Outcome, now time.Time) error {
+	var err error
+	switch o.Kind {
+	case StartEntry:
+		err = f.commitStart(g, o, now)
+	case StartEnded:
+		err = f.commitStartEnd()
+	case Part:
+		err = f.commitPart(g, o)
+	case Release:
+		err = f.release(o.Key.Lease, now)
+	default:
+		err = f.commitDone(g, o, now)
+	}
+	if err != nil {
+		return fmt.Errorf("commit a step: %w", err)
+	}
+	return nil
+}
+
+func (f *Local) commitStart(g *Grant, o *Outcome, now time.Time) error {
+	if o.Key.Ordinal <= f.ordinal {
+		return nil
+	}
+	f.ordinal = o.Key.Ordinal
+	tx := f.job.Begin()
+	if f.durable {
+		for _, h := range o.Items {
+			tx.Set(metaStartItem, binary.LittleEndian.AppendUint64(nil, h))
+		}
+	}
+	for i := range o.Push {
+		if err := f.push(g, tx, &o.Push[i], flagEmitted, now); err != nil {
+			return err
+		}
+	}
+	return f.finishTx(tx, o)
+}
+
+func (f *Local) commitStartEnd() error {
+	if f.startDone {
+		return nil
+	}
+	f.startDone = true
+	if !f.durable {
+		return nil
+	}
+	tx := f.job.Begin()
+	tx.Set(metaStartEnd, nil)
+	return tx.Commit()
+}
+
+// finishTx adds what an outcome has beside its requests, and commits.
+func (f *Local) finishTx(tx *jobs.Tx, o *Outcome) error {
+	for _, b := range o.Feeds {
+		tx.Feed(b.Feed, b.Bytes)
+	}
+	if f.durable && o.State != nil {
+		tx.Set(metaState, o.State)
+	}
+	if f.durable && o.Cookies != nil {
+		tx.Set(metaCookies, o.Cookies)
+	}
+	return tx.Commit()
+}
+
+// commitDone ends a lease: its request is gone, what it brought is there.
+func (f *Local) commitDone(g *Grant, o *Outcome, now time.Time) error {
+	l := f.leases[o.Key.Lease]
+	if l == nil {
+		return nil
+	}
+	delete(f.leases, o.Key.Lease)
+	f.settle(l, now, SlotHint{})
+	tx := f.job.Begin()
+	if err := f.adopt(g, tx, l, now); err != nil {
+		return err
+	}
+	f.drop(tx, l)
+	for i := range o.Push {
+		if err := f.push(g, tx, &o.Push[i], 0, now); err != nil {
+			return err
+		}
+	}
+	return f.finishTx(tx, o)
+}
+
+// drop removes a handled request from where it was stored. One that could not
+// be stored is known to the job from now on.
+func (f *Local) drop(tx *jobs.Tx, l *lease) {
+	if l.layer == disk {
+		tx.Ack(jobs.Addr(l.ref.ID))
+		return
+	}
+	if s := f.store.get(l.ref.ID); f.durable && s.marked {
+		tx.Seen(s.fp)
+	}
+	f.store.remove(l.ref.ID)
+}
+
+// release gives a request back in the middle of a run: the journal must know
+// that its attempt killed nothing, and that its parts are void.
+func (f *Local) release(id LeaseID, now time.Time) error {
+	l := f.leases[id]
+	if l == nil {
+		return nil
+	}
+	if l.layer == disk && l.settled || l.onDisk() {
+		tx := f.job.Begin()
+		tx.Set(metaReleased, binary.LittleEndian.AppendUint64(nil, uint64(l.owner())))
+		if err := tx.Commit(); err != nil {
+			return err
+		}
+	}
+	return f.giveBack(id, now)
+}
+
+// giveBack returns a leased request to its old place.
+func (f *Local) giveBack(id LeaseID, now time.Time) error {
+	l := f.leases[id]
+	delete(f.leases, id)
+	f.forget(l)
+	if err := f.enter(f.slot(l.ref.Slot), l.ref, l.layer); err != nil {
+		return err
+	}
+	f.settle(l, now, SlotHint{Unused: !l.sent})
+	f.refreshName(l.ref.Slot, now)
+	return nil
+}
+
+// push filters a new request and queues it. What Start emits is marked as seen
+// even where it is not filtered: a link back to a start URL is a duplicate.
+func (f *Local) push(g *Grant, tx *jobs.Tx, e *Entry, flags uint8, now time.Time) error {
+	r := e.Request
+	if !r.DontFilter && (e.Known || !f.filter.mark(e.Fingerprint)) {
+		f.refuse(g, e)
+		return nil
+	}
+	if r.DontFilter && flags&flagEmitted != 0 {
+		f.filter.mark(e.Fingerprint)
+	}
+	ref, layer := f.write(tx, e, flags)
+	f.report.enqueue(layer)
+	return f.place(ref, layer, r.NotBefore, now)
+}
+
+// refuse reports a duplicate.
+func (f *Local) refuse(g *Grant, e *Entry) {
+	f.report.duplicate(e.Request)
+	g.Refused = append(g.Refused, *e)
+}
+
+// write stores a request in the layer where it belongs.
+func (f *Local) write(tx *jobs.Tx, e *Entry, flags uint8) (Ref, int) {
+	r := e.Request
+	ref := Ref{Slot: e.Slot, Priority: r.Priority, Start: r.Trail.Start}
+	if !f.durable || e.Body == nil {
+		ref.ID = f.store.add(f.stored(e, flags))
+		return ref, memory
+	}
+	f.noteNames(tx, e)
+	ref.ID = uint64(tx.Push(record(e, flags)))
+	return ref, disk
+}
+
+// stored is what the memory layer keeps of a request.
+func (f *Local) stored(e *Entry, flags uint8) stored {
+	if e.Body != nil {
+		return stored{body: e.Body}
+	}
+	if f.durable {
+		f.report.unstorable(e.Request, e.Why)
+	}
+	return stored{request: e.Request, fp: e.Fingerprint, marked: marks(e, flags)}
+}
+
+// noteNames tells the job of callbacks that its requests had not used before.
+func (f *Local) noteNames(tx *jobs.Tx, e *Entry) {
+	for _, name := range [2]string{e.Callback, e.Errback} {
+		if name != "" && !f.names[name] {
+			f.names[name] = true
+			tx.Set(metaCallback, []byte(name))
+		}
+	}
+}
+
+// marks reports whether an accepted entry counts as seen.
+func marks(e *Entry, flags uint8) bool { return !e.Request.DontFilter || flags&flagEmitted != 0 }
+
+func record(e *Entry, flags uint8) jobs.Record {
+	r := e.Request
+	rec := jobs.Record{Slot: e.Slot, Priority: int64(r.Priority), Fingerprint: e.Fingerprint, Flags: flags, Body: e.Body}
+	if r.Trail.Start {
+		rec.Flags |= flagStart
+	}
+	if !marks(e, flags) {
+		rec.Flags |= flagDontFilter
+	}
+	if !r.NotBefore.IsZero() {
+		rec.NotBefore = r.NotBefore.UnixMilli()
+	}
+	return rec
+}
+
+// place queues a stored request, or lets it wait for its time.
+func (f *Local) place(ref Ref, layer int, notBefore, now time.Time) error {
+	if notBefore.After(now) {
+		f.delayed.push(notBefore, delayed{ref, layer})
+		return nil
+	}
+	return f.queue(ref, layer, now)
+}
+
+// endRun notes that the run ended in good order: attempts without an end killed
+// nothing.
+func (f *Local) endRun() error {
+	tx := f.job.Begin()
+	tx.Set(metaRunEnded, nil)
+	return tx.Commit()
+}

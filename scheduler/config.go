@@ -1,0 +1,167 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/jobs"
+	"github.com/skeincrawl/skein/settings"
+)
+
+// Deps is what a frontier is made of.
+type Deps struct {
+	Env   *crawl.Env
+	Slots Slots
+
+	// Job is open and not yet recovered; the frontier recovers it with Feeds, and
+	// closes it. Without JOBDIR, when Env.JobDir is "", it is volatile: it takes
+	// the bytes of the feeds that it was made with, and nothing else.
+	Job   *jobs.Job
+	Feeds []jobs.Feed
+}
+
+// Frontiers is the registry behind SCHEDULER.
+var Frontiers = crawl.NewRegistry[func(context.Context, Deps) (Frontier, Resume, error)]("scheduler") //nolint:gochecknoglobals // a registry.
+
+func init() {
+	Frontiers.Register("default", func(_ context.Context, d Deps) (Frontier, Resume, error) {
+		f, resume, err := NewLocal(d, settings.Decode[Config](d.Env.Settings))
+		if err != nil {
+			return nil, resume, err
+		}
+		return f, resume, nil
+	})
+}
+
+// Config is the default frontier's share of the settings.
+type Config struct {
+	// PriorityQueue chooses among slots: "downloader-aware" or "priority".
+	PriorityQueue string `setting:"SCHEDULER_PRIORITY_QUEUE"`
+
+	// Disk and Memory name the queue of the requests of callbacks in each layer,
+	// StartDisk and StartMemory that of start requests; "" for the latter means
+	// that start requests share the queue of the others.
+	Disk        string `setting:"SCHEDULER_DISK_QUEUE"`
+	Memory      string `setting:"SCHEDULER_MEMORY_QUEUE"`
+	StartDisk   string `setting:"SCHEDULER_START_DISK_QUEUE"`
+	StartMemory string `setting:"SCHEDULER_START_MEMORY_QUEUE"`
+
+	// DupeFilter is "fingerprint", or "none" to filter nothing.
+	DupeFilter string `setting:"DUPEFILTER_CLASS"`
+
+	// Debug and DupeDebug log every request that can not be stored, and every
+	// duplicate, instead of the first.
+	Debug     bool `setting:"SCHEDULER_DEBUG"`
+	DupeDebug bool `setting:"DUPEFILTER_DEBUG"`
+}
+
+// queueMakers returns what makes the queues of a layer.
+func queueMakers(ordinary, start string) (func(start bool) Queue, bool, error) {
+	newQueue, err := Queues.Lookup(ordinary)
+	if err != nil {
+		return nil, false, err
+	}
+	if start == "" {
+		return func(bool) Queue { return newQueue() }, false, nil
+	}
+	newStart, err := Queues.Lookup(start)
+	if err != nil {
+		return nil, false, err
+	}
+	return func(start bool) Queue {
+		if start {
+			return newStart()
+		}
+		return newQueue()
+	}, true, nil
+}
+
+// layer is one of the two places of requests.
+type layer struct {
+	ready    readySet
+	newQueue func(start bool) Queue
+	starts   bool // start requests have queues of their own
+	n        int  // queued
+}
+
+// filter is the duplicate filter: nothing is ever seen if it is off.
+type filter struct {
+	off  bool
+	seen SeenSet
+}
+
+// mark marks a fingerprint and reports whether it is new.
+func (d *filter) mark(fp Fingerprint) bool { return d.off || d.seen.Add(fp) }
+
+func (d *filter) has(fp Fingerprint) bool { return !d.off && d.seen.Has(fp) }
+
+// reporter counts and logs what the frontier does with requests.
+type reporter struct {
+	log                             zerolog.Logger
+	debug, dupeDebug                bool
+	enqueued, dequeued              [layers]counter
+	allEnqueued, allDequeued        counter
+	stats                           *crawl.Stats
+	filteredLogged, unserialzLogged bool
+}
+
+type counter interface{ Add(int64) int64 }
+
+func newReporter(env *crawl.Env, cfg Config) *reporter {
+	st := env.Stats
+	r := &reporter{log: env.Logger("scheduler"), debug: cfg.Debug, dupeDebug: cfg.DupeDebug, stats: st}
+	r.enqueued = [layers]counter{st.Counter("scheduler/enqueued/memory"), st.Counter("scheduler/enqueued/disk")}
+	r.dequeued = [layers]counter{st.Counter("scheduler/dequeued/memory"), st.Counter("scheduler/dequeued/disk")}
+	r.allEnqueued, r.allDequeued = st.Counter("scheduler/enqueued"), st.Counter("scheduler/dequeued")
+	return r
+}
+
+func (r *reporter) enqueue(layer int) { r.allEnqueued.Add(1); r.enqueued[layer].Add(1) }
+
+func (r *reporter) dequeue(layer int) { r.allDequeued.Add(1); r.dequeued[layer].Add(1) }
+
+// duplicate counts a refused request, and logs the first or every one as Scrapy
+// does.
+func (r *reporter) duplicate(req *crawl.Request) {
+	r.stats.Inc("dupefilter/filtered")
+	switch {
+	case r.dupeDebug:
+		referer := req.Header.Get("Referer")
+		if referer == "" {
+			referer = "None"
+		}
+		r.log.Debug().Msgf("Filtered duplicate request: %v (referer: %s)", req, referer)
+	case !r.filteredLogged:
+		r.filteredLogged = true
+		r.log.Debug().Msgf("Filtered duplicate request: %v - no more duplicates will be shown (see DUPEFILTER_DEBUG to show all duplicates)", req)
+	}
+}
+
+// unstorable counts a request that stays in memory although there is a job
+// directory, and under SCHEDULER_DEBUG logs the first.
+func (r *reporter) unstorable(req *crawl.Request, why error) {
+	r.stats.Inc("scheduler/unserializable")
+	if r.debug && !r.unserialzLogged {
+		r.unserialzLogged = true
+		r.log.Warn().Msgf("Unable to serialize request: %v - reason: %v - no more unserializable requests will be logged (stats being collected)", req, why)
+	}
+}
+
+// clampNotBefore limits how far in the future a time read from a job may lie:
+// the clock may have been set back since.
+func clampNotBefore(millis int64, now time.Time) time.Time {
+	if millis == 0 {
+		return time.Time{}
+	}
+	t := time.UnixMilli(millis)
+	if limit := now.Add(time.Hour); t.After(limit) {
+		return limit
+	}
+	return t
+}
+
+func errClosed(op string) error { return fmt.Errorf("%s: the frontier is closed", op) }

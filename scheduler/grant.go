@@ -1,0 +1,145 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/skeincrawl/skein/jobs"
+)
+
+// grant leases the next request, if one may start.
+func (f *Local) grant(now time.Time) (Lease, bool, error) {
+	for i := range f.layers {
+		s := f.pick.pick(&f.layers[i].ready, f.last)
+		if s == nil {
+			continue
+		}
+		l, err := f.take(s, i, now)
+		return l, err == nil, err
+	}
+	return Lease{}, false, nil
+}
+
+// take leases the best request of a slot in a layer.
+func (f *Local) take(s *slot, layer int, now time.Time) (Lease, error) {
+	ref, err := s.queues[layer].pop()
+	if err != nil {
+		return Lease{}, fmt.Errorf("slot %s: %w", s.name, err)
+	}
+	ref.Slot = s.name
+	f.layers[layer].n--
+	f.last = s.name
+	f.nextLease++
+	out := Lease{ID: f.nextLease, Slot: s.name}
+	l := &lease{ref: ref, layer: layer}
+	if layer == disk {
+		if out.Body, err = f.job.Read(jobs.Addr(ref.ID), nil); err != nil {
+			return out, fmt.Errorf("read a request of slot %s: %w", s.name, err)
+		}
+	} else {
+		st := f.store.get(ref.ID)
+		out.Body = st.body
+		if out.Body == nil {
+			out.Request = st.request
+		}
+	}
+	f.leases[out.ID] = l
+	out.Paced = f.slots.Take(s.name, now)
+	out.Careful = f.careful(l)
+	f.report.dequeue(layer)
+	f.refresh(s, now)
+	return out, nil
+}
+
+// waiter is a caller of Acquire that waits for its slot.
+type waiter struct {
+	granted chan struct{}
+	settled bool // takes a place
+	own     bool // its lease holds a place of this very slot
+}
+
+// Acquire implements [Frontier].
+func (f *Local) Acquire(ctx context.Context, id LeaseID, slotName string) (func(SlotHint), error) {
+	f.mu.Lock()
+	if f.closed {
+		f.mu.Unlock()
+		return nil, errClosed("acquire")
+	}
+	l := f.leases[id]
+	w := &waiter{granted: make(chan struct{}), settled: l == nil || l.settled}
+	w.own = !w.settled && l.ref.Slot == slotName
+	s := f.slot(slotName)
+	s.waiters = append(s.waiters, w)
+	f.refresh(s, time.Now())
+	f.mu.Unlock()
+	f.poke() // the engine must learn when to step next
+	select {
+	case <-w.granted:
+		return f.releaser(w, slotName), nil
+	case <-ctx.Done():
+		return nil, f.withdraw(ctx, w, slotName)
+	}
+}
+
+// serve grants a slot to those who wait for it, in their order, and returns when
+// the next of them can be served, zero if that can not be told. Who takes no
+// place never waits behind one who does: that one may be waiting for it.
+func (f *Local) serve(s *slot, now time.Time) (next time.Time) {
+	s.waiters = slices.DeleteFunc(s.waiters, func(w *waiter) bool {
+		check := f.slots.Ready
+		if !w.settled {
+			check = f.slots.DelayOnly
+		}
+		ok, at := check(s.name, now)
+		if !ok {
+			next = earlier(next, at)
+			return false
+		}
+		if w.settled {
+			f.slots.Take(s.name, now)
+		}
+		if !w.own {
+			f.slots.Sent(s.name, now)
+		}
+		close(w.granted)
+		return true
+	})
+	return next
+}
+
+func (f *Local) releaser(w *waiter, name string) func(SlotHint) {
+	return func(hint SlotHint) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if !w.settled {
+			return
+		}
+		now := time.Now()
+		f.slots.Free(name, now, hint)
+		f.refreshName(name, now)
+		f.poke()
+	}
+}
+
+// withdraw takes a waiter out of the line, or gives back what it was granted in
+// the meantime.
+func (f *Local) withdraw(ctx context.Context, w *waiter, name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	err := fmt.Errorf("wait for slot %s: %w", name, context.Cause(ctx))
+	select {
+	case <-w.granted:
+		if w.settled {
+			f.slots.Free(name, time.Now(), SlotHint{Unused: true})
+		}
+	default:
+		if s := f.bySlot[name]; s != nil {
+			s.waiters = slices.DeleteFunc(s.waiters, func(o *waiter) bool { return o == w })
+		}
+	}
+	f.refreshName(name, time.Now())
+	f.poke()
+	return err
+}

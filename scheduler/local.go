@@ -1,0 +1,308 @@
+package scheduler
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/skeincrawl/skein/jobs"
+)
+
+// Local is the default frontier: all of it in this process, in memory or in the
+// journal of a job directory.
+type Local struct {
+	report  *reporter
+	pick    policy
+	slots   Slots
+	job     *jobs.Job
+	durable bool // there is a job directory
+	filter  filter
+	ready   chan struct{}
+
+	mu        sync.Mutex
+	layers    [layers]layer
+	store     memStore
+	bySlot    map[string]*slot
+	last      string // name of the slot picked last
+	timers    timeHeap[*slot]
+	delayed   timeHeap[delayed]
+	leases    map[LeaseID]*lease
+	nextLease LeaseID
+	ordinal   uint64 // of the last start entry
+	startDone bool
+	names     map[string]bool // of callbacks, known to the job
+	paused    bool
+	closed    bool
+	boundary  uint64 // requests with lower addresses may have been with a process that died
+}
+
+var (
+	_ Frontier   = (*Local)(nil)
+	_ Controller = (*Local)(nil)
+	_ Haser      = (*Local)(nil)
+)
+
+// delayed is a request that waits for its time.
+type delayed struct {
+	ref   Ref
+	layer int
+}
+
+// lease is a request handed out.
+type lease struct {
+	ref     Ref
+	layer   int
+	sent    bool
+	settled bool
+	parts   []part // of a step too large for one record
+	ordinal uint64 // of the last part
+}
+
+// Ready implements [Frontier].
+func (f *Local) Ready() <-chan struct{} { return f.ready }
+
+// Has implements [Haser].
+func (f *Local) Has(fp Fingerprint) bool { return f.filter.has(fp) }
+
+// Pause implements [Controller].
+func (f *Local) Pause() { f.setPaused(true) }
+
+// Resume implements [Controller].
+func (f *Local) Resume() { f.setPaused(false) }
+
+func (f *Local) setPaused(p bool) {
+	f.mu.Lock()
+	f.paused = p
+	f.mu.Unlock()
+	f.poke()
+}
+
+func (f *Local) poke() {
+	select {
+	case f.ready <- struct{}{}:
+	default:
+	}
+}
+
+// Step implements [Frontier].
+func (f *Local) Step(_ context.Context, progress []Progress, done []Outcome, want int) (Grant, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var g Grant
+	if f.closed {
+		return g, errClosed("step")
+	}
+	now := time.Now()
+	if err := f.advance(progress, now); err != nil {
+		return g, err
+	}
+	for i := range done {
+		if err := f.commit(&g, &done[i], now); err != nil {
+			return g, err
+		}
+	}
+	if err := f.job.Barrier(); err != nil {
+		return g, fmt.Errorf("write the step: %w", err)
+	}
+	if err := f.wake(now); err != nil {
+		return g, err
+	}
+	for len(g.Leases) < want && !f.paused {
+		l, ok, err := f.grant(now)
+		if err != nil {
+			return g, err
+		}
+		if !ok {
+			break
+		}
+		g.Leases = append(g.Leases, l)
+	}
+	f.describe(&g, now)
+	return g, nil
+}
+
+// describe fills in the state of the whole.
+func (f *Local) describe(g *Grant, now time.Time) {
+	g.Backlog = f.pending()
+	switch {
+	case f.paused:
+		g.State = Paused
+	case g.Backlog == 0 && len(f.leases) == 0:
+		g.State = Empty
+	}
+	if at, ok := f.delayed.next(); ok {
+		g.Next = max(at.Sub(now), 1)
+	}
+	if at, ok := f.nextAlarm(); ok && (g.Next == 0 || at.Sub(now) < g.Next) {
+		g.Next = max(at.Sub(now), 1)
+	}
+}
+
+func (f *Local) pending() int64 {
+	return int64(f.layers[memory].n + f.layers[disk].n + len(f.delayed))
+}
+
+// wake moves what has become due: delayed requests into their queues, slots
+// whose delay is over among the ready ones.
+func (f *Local) wake(now time.Time) error {
+	for {
+		d, ok := f.delayed.popDue(now)
+		if !ok {
+			break
+		}
+		if err := f.queue(d.ref, d.layer, now); err != nil {
+			return err
+		}
+	}
+	for {
+		at, ok := f.nextAlarm()
+		if !ok || at.After(now) {
+			return nil
+		}
+		s := f.timers.pop()
+		s.timer = time.Time{}
+		f.refresh(s, now)
+	}
+}
+
+// nextAlarm returns the time of the earliest alarm that still counts. It drops
+// those before it that were given for another time since, or with their slot.
+func (f *Local) nextAlarm() (time.Time, bool) {
+	for {
+		at, ok := f.timers.next()
+		if !ok || f.timers[0].v.timer.Equal(at) {
+			return at, ok
+		}
+		f.timers.pop()
+	}
+}
+
+// slot returns the frontier's record of a slot.
+func (f *Local) slot(name string) *slot {
+	s := f.bySlot[name]
+	if s == nil {
+		s = &slot{name: name}
+		f.bySlot[name] = s
+	}
+	return s
+}
+
+// queue puts a request into its queue.
+func (f *Local) queue(ref Ref, layer int, now time.Time) error {
+	s := f.slot(ref.Slot)
+	if err := f.enter(s, ref, layer); err != nil {
+		return err
+	}
+	f.refresh(s, now)
+	return nil
+}
+
+// enter puts a request into its queue without asking whether it may start.
+func (f *Local) enter(s *slot, ref Ref, layer int) error {
+	ref.Start = ref.Start && f.layers[layer].starts
+	if err := s.queues[layer].push(ref, f.layers[layer].newQueue); err != nil {
+		return fmt.Errorf("slot %s: %w", s.name, err)
+	}
+	f.layers[layer].n++
+	return nil
+}
+
+// refresh asks the downloader's slots whether a slot may start something, serves
+// those who wait for it, and places it among the ready ones or in the timer
+// heap.
+func (f *Local) refresh(s *slot, now time.Time) {
+	at := f.serve(s, now)
+	ok, queueAt := f.slots.Ready(s.name, now)
+	for i := range f.layers {
+		if s.queues[i].n > 0 && ok {
+			f.layers[i].ready.put(s, f.pick.key(s, i, f.slots.Active(s.name)))
+		} else {
+			f.layers[i].ready.remove(s)
+		}
+	}
+	if s.queued() > 0 {
+		at = earlier(at, queueAt)
+	} else if len(s.waiters) == 0 {
+		delete(f.bySlot, s.name)
+	}
+	f.alarm(s, at)
+}
+
+// alarm asks for the slot to be looked at again at a time, and not at the one
+// asked for before. Zero is no time.
+func (f *Local) alarm(s *slot, at time.Time) {
+	if !at.IsZero() && !at.Equal(s.timer) {
+		f.timers.push(at, s)
+	}
+	s.timer = at
+}
+
+// earlier returns the earlier of two times; zero is no time.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// active describes the disk queues as active.json shows them.
+func (f *Local) active() []byte {
+	m := map[string][]string{}
+	for name, s := range f.bySlot {
+		if keys := s.queues[disk].keys(); len(keys) > 0 {
+			m[name] = keys
+		}
+	}
+	b, _ := json.Marshal(m) // strings: can not fail
+	return b
+}
+
+// Close implements [Frontier].
+func (f *Local) Close(_ context.Context, reason string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil
+	}
+	f.closed = true
+	now := time.Now()
+	ids := make([]LeaseID, 0, len(f.leases))
+	for id := range f.leases {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	var err error
+	for _, id := range ids {
+		err = errors.Join(err, f.giveBack(id, now))
+	}
+	f.warnLost()
+	end := jobs.End{Reason: reason, Finished: reason == "finished" && f.startDone && f.pending() == 0 && err == nil}
+	if f.durable {
+		err = errors.Join(err, f.endRun())
+		end.Active = f.active()
+	}
+	if closeErr := f.job.Close(end); closeErr != nil {
+		err = errors.Join(err, fmt.Errorf("close the job: %w", closeErr))
+	}
+	return err
+}
+
+// warnLost tells of requests that a stopped job loses because they could not be
+// stored.
+func (f *Local) warnLost() {
+	lost := f.layers[memory].n
+	for _, d := range f.delayed {
+		if d.v.layer == memory {
+			lost++
+		}
+	}
+	if !f.durable || lost == 0 {
+		return
+	}
+	f.report.stats.Add("scheduler/unserializable_lost", int64(lost))
+	f.report.log.Warn().Msgf("%d requests are lost: they could not be stored, because their callbacks are not exported methods of the spider", lost)
+}

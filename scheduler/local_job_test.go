@@ -1,0 +1,170 @@
+package scheduler_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/internal/faultfs"
+	"github.com/skeincrawl/skein/jobs"
+	"github.com/skeincrawl/skein/scheduler"
+	"github.com/skeincrawl/skein/scheduler/schedulertest"
+	"github.com/skeincrawl/skein/settings"
+)
+
+// newEnv returns the environment of a crawl with settings.
+func newEnv(t testing.TB, assignments ...string) *crawl.Env {
+	t.Helper()
+	b := settings.New()
+	for _, a := range assignments {
+		b.Assign(a)
+	}
+	s, _, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sp := &schedulertest.Spider{}
+	return &crawl.Env{
+		Spec: crawl.Spec{Name: "test"}, Spider: sp, Settings: s, Log: zerolog.Nop(),
+		Stats: crawl.NewStats(), Signals: &crawl.Signals{}, Callbacks: crawl.NewCallbacks(sp),
+	}
+}
+
+// openOn opens a frontier by its registered name on a job of a file system.
+func openOn(t testing.TB, fs jobs.FS, opt jobs.Options, assignments ...string) scheduler.Frontier {
+	t.Helper()
+	env := newEnv(t, assignments...)
+	env.JobDir = "/x"
+	job, err := jobs.Open(fs, "/x", jobs.Identity{}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	construct, err := scheduler.Frontiers.Lookup("default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _, err := construct(t.Context(), scheduler.Deps{Env: env, Slots: schedulertest.NewSlots(8, 0), Job: job})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close(context.Background(), "cleanup") })
+	return f
+}
+
+func startOutcome(n uint64, slot string, r *crawl.Request) scheduler.Outcome {
+	body := fmt.Appendf(nil, `{"url":%q}`, r.URL)
+	return scheduler.Outcome{Key: scheduler.Key{Ordinal: n}, Kind: scheduler.StartEntry, Push: []scheduler.Entry{{
+		Request: r, Slot: slot, Body: body, Fingerprint: scheduler.FingerprintOf("GET", r.URL, nil),
+	}}}
+}
+
+// TestActiveFile covers PQ-25 to PQ-27 and DQ-08: at a clean end active.json has
+// the priorities that are still queued, of start requests with an s, and none
+// for what was drained; an open job has none.
+func TestActiveFile(t *testing.T) {
+	t.Parallel()
+	fs := faultfs.New()
+	f := openOn(t, fs, jobs.Options{})
+	var outcomes []scheduler.Outcome
+	for i, r := range []*crawl.Request{
+		{URL: "1", Priority: -3}, {URL: "2", Priority: -1}, {URL: "3", Priority: -2}, {URL: "4", Trail: crawl.Trail{Start: true}},
+	} {
+		outcomes = append(outcomes, startOutcome(uint64(i+1), "s", r))
+	}
+	outcomes = append(outcomes, startOutcome(9, "drained", &crawl.Request{URL: "5"}))
+	g, err := f.Step(t.Context(), nil, outcomes, 5)
+	if err != nil || len(g.Leases) != 5 {
+		t.Fatalf("%d leases, error %v", len(g.Leases), err)
+	}
+	var done []scheduler.Outcome
+	for _, l := range g.Leases {
+		if strings.Contains(string(l.Body), `"2"`) || l.Slot == "drained" {
+			done = append(done, scheduler.Outcome{Key: scheduler.Key{Lease: l.ID}})
+		}
+	}
+	if _, err := f.Step(t.Context(), nil, done, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(t.Context(), "shutdown"); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join("/x", "requests.queue", "active.json")
+	b, err := fs.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string][]string
+	if err := json.Unmarshal(b, &got); err != nil {
+		t.Fatal(err)
+	}
+	if want := map[string][]string{"s": {"0s", "-2", "-3"}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("active.json has %v, want %v", got, want)
+	}
+	openOn(t, fs, jobs.Options{})
+	if b, err := fs.ReadFile(name); err == nil {
+		t.Errorf("an open job has an active.json: %s", b)
+	}
+}
+
+// TestFailedWrite checks that a failed write is returned by a Step, that the
+// job is released by Close all the same, and that it can be resumed.
+func TestFailedWrite(t *testing.T) {
+	t.Parallel()
+	fs := faultfs.New()
+	f := openOn(t, fs, jobs.Options{})
+	if _, err := f.Step(t.Context(), nil, []scheduler.Outcome{startOutcome(1, "s", &crawl.Request{URL: "1"})}, 1); err != nil {
+		t.Fatal(err)
+	}
+	fs.LimitBytes(0)
+	_, err := f.Step(t.Context(), nil, []scheduler.Outcome{startOutcome(2, "s", &crawl.Request{URL: "2"})}, 0)
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("Step on a full disk: error %v, want ENOSPC", err)
+	}
+	if _, err := f.Step(t.Context(), nil, nil, 1); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("the Step after: error %v, want ENOSPC", err)
+	}
+	if err := f.Close(t.Context(), "finished"); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("Close on a full disk: error %v, want ENOSPC", err)
+	}
+	fs.LimitBytes(-1)
+	again := openOn(t, fs, jobs.Options{})
+	g, err := again.Step(t.Context(), nil, nil, 9)
+	if err != nil || len(g.Leases) != 1 || string(g.Leases[0].Body) != `{"url":"1"}` {
+		t.Errorf("resumed: %+v, error %v, want the first request", g, err)
+	}
+}
+
+// TestBadConfig checks that a frontier which can not be made closes its job.
+func TestBadConfig(t *testing.T) {
+	t.Parallel()
+	good := settings.Decode[scheduler.Config](newEnv(t).Settings)
+	for name, change := range map[string]func(c *scheduler.Config){
+		"SCHEDULER_PRIORITY_QUEUE": func(c *scheduler.Config) { c.PriorityQueue = "round-robin" },
+		"scheduler queue":          func(c *scheduler.Config) { c.Memory = "filo" },
+		"start queue":              func(c *scheduler.Config) { c.StartDisk = "filo" },
+	} {
+		fs := faultfs.New()
+		env := newEnv(t)
+		env.JobDir = "/x"
+		cfg := good
+		change(&cfg)
+		job, err := jobs.Open(fs, "/x", jobs.Identity{}, jobs.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = scheduler.NewLocal(scheduler.Deps{Env: env, Slots: schedulertest.NewSlots(1, 0), Job: job}, cfg)
+		if err == nil || !strings.Contains(err.Error(), "did you mean") && !strings.Contains(err.Error(), "this binary has") {
+			t.Errorf("%s: error %v, want the choices", name, err)
+		}
+		openOn(t, fs, jobs.Options{})
+	}
+}

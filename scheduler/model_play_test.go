@@ -1,0 +1,218 @@
+package scheduler_test
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/scheduler"
+)
+
+// play does one random thing.
+func (w *world) play() {
+	w.Helper()
+	switch w.rng.IntN(12) {
+	case 0, 1:
+		w.step(nil, nil, w.rng.IntN(4))
+	case 2:
+		w.settle()
+	case 3, 4:
+		w.emit()
+	case 5, 6, 7:
+		if l := w.lease(); l != nil {
+			w.commit(w.done(l, w.random(4)))
+		}
+	case 8:
+		w.release()
+	case 9:
+		w.part()
+	case 10:
+		w.rest()
+	case 11:
+		if len(w.outcome) > 0 {
+			w.step(nil, []scheduler.Outcome{w.outcome[w.rng.IntN(len(w.outcome))]}, 0)
+		}
+	}
+}
+
+// rest does what happens seldom: time passes, the buffer is written, Start ends.
+func (w *world) rest() {
+	switch w.rng.IntN(4) {
+	case 0:
+		if w.m.cfg.durable {
+			if err := w.job.Flush(); err != nil {
+				w.Fatal(err)
+			}
+			w.flushed = len(w.steps) - 1
+		}
+	case 1:
+		w.step(nil, []scheduler.Outcome{{Kind: scheduler.StartEnded}}, 0)
+		w.m.ended = true
+		w.snap()
+	default:
+		<-time.After(time.Duration(w.rng.IntN(30)) * time.Second)
+		w.step(nil, nil, 0)
+	}
+}
+
+func (w *world) lease() *modelLease {
+	if len(w.m.leases) == 0 {
+		return nil
+	}
+	return w.m.leases[w.rng.IntN(len(w.m.leases))]
+}
+
+// settle ends a download. A request that has died often is left alone: the
+// fifth time it would be given up.
+func (w *world) settle() {
+	w.Helper()
+	if l := w.lease(); l != nil && l.r.deaths < 3 {
+		l.settled = true
+		w.step([]scheduler.Progress{{Lease: l.id, Settled: true, Hint: scheduler.SlotHint{Latency: 1}}}, nil, w.rng.IntN(2))
+	}
+}
+
+// pushed is a new request, in both forms.
+type pushed struct {
+	e scheduler.Entry
+	r modelRequest
+}
+
+func (w *world) random(n int) (all []pushed) {
+	w.Helper()
+	for range w.rng.IntN(n + 1) {
+		all = append(all, w.request())
+	}
+	return all
+}
+
+func (w *world) request() pushed {
+	w.Helper()
+	w.tags++
+	prios := priorities()
+	r := modelRequest{
+		name: w.names[w.rng.IntN(len(w.names))], slot: "s" + strconv.Itoa(w.rng.IntN(4)), tag: w.tags,
+		priority: prios[w.rng.IntN(len(prios))], start: w.rng.IntN(4) == 0, dontFilter: w.rng.IntN(3) == 0,
+		disk: w.m.cfg.durable,
+	}
+	req := &crawl.Request{
+		URL: "http://x/" + r.name, Method: strconv.Itoa(r.tag), Priority: r.priority, DontFilter: r.dontFilter,
+		Trail: crawl.Trail{Start: r.start},
+	}
+	if w.rng.IntN(8) == 0 {
+		r.notBefore = time.Unix(time.Now().Unix()+int64(w.rng.IntN(100))-10, 0)
+		req.NotBefore = r.notBefore
+	}
+	e := scheduler.Entry{Request: req, Fingerprint: fingerprint(r.name), Slot: r.slot}
+	if w.rng.IntN(10) == 0 {
+		req.Callback = func(context.Context, *crawl.Response, crawl.Out) error { return nil }
+	}
+	if e.Body, e.Why = w.callbacks.AppendRequest(nil, req); e.Why != nil {
+		e.Body, r.disk = nil, false
+	}
+	if w.rng.IntN(2) == 0 && !r.dontFilter && w.f.Has(e.Fingerprint) {
+		e.Body, e.Known = nil, true
+	}
+	return pushed{e, r}
+}
+
+// action is an outcome, and what the model makes of it.
+type action struct {
+	o     scheduler.Outcome
+	apply func() (refused []string)
+}
+
+// commit makes an action happen in both.
+func (w *world) commit(a action) {
+	w.Helper()
+	w.count++
+	a.o.State = []byte(strconv.Itoa(w.count))
+	w.outcome = append(w.outcome, a.o)
+	refused := a.apply()
+	w.snap() // before the grant, which the job does not see
+	w.step(nil, []scheduler.Outcome{a.o}, w.rng.IntN(3), refused...)
+}
+
+func (w *world) emit() {
+	if w.m.ended {
+		return
+	}
+	w.ordinal++
+	o := scheduler.Outcome{Key: scheduler.Key{Ordinal: w.ordinal}, Kind: scheduler.StartEntry}
+	if w.rng.IntN(4) == 0 {
+		o.Items = []uint64{uint64(w.rng.IntN(3))}
+	}
+	all := w.random(1)
+	for _, p := range all {
+		o.Push = append(o.Push, p.e)
+	}
+	w.commit(action{o, func() (refused []string) {
+		for _, h := range o.Items {
+			w.m.accepted[h]++
+		}
+		for _, p := range all {
+			switch {
+			case !w.m.push(p.r, true):
+				refused = append(refused, p.r.name)
+			case p.r.disk:
+				w.m.accepted[hashOf(p.r.name)]++
+			}
+		}
+		return refused
+	}})
+}
+
+func (w *world) done(l *modelLease, all []pushed) action {
+	o := scheduler.Outcome{Key: scheduler.Key{Lease: l.id}, Kind: scheduler.Done}
+	if w.rng.IntN(10) == 0 {
+		o.Kind = scheduler.Dead
+	}
+	for _, p := range all {
+		o.Push = append(o.Push, p.e)
+	}
+	return action{o, func() []string {
+		refused := w.m.finish(l)
+		for _, p := range all {
+			if !w.m.push(p.r, false) {
+				refused = append(refused, p.r.name)
+			}
+		}
+		return refused
+	}}
+}
+
+func (w *world) release() {
+	w.Helper()
+	l := w.lease()
+	if l == nil {
+		return
+	}
+	o := scheduler.Outcome{Key: scheduler.Key{Lease: l.id}, Kind: scheduler.Release}
+	w.m.release(l)
+	w.outcome = append(w.outcome, o)
+	w.step(nil, []scheduler.Outcome{o}, w.rng.IntN(2))
+}
+
+func (w *world) part() {
+	w.Helper()
+	l := w.lease()
+	if l == nil {
+		return
+	}
+	l.ordinal++
+	o := scheduler.Outcome{Key: scheduler.Key{Lease: l.id, Ordinal: l.ordinal}, Kind: scheduler.Part}
+	var refused []string
+	for _, p := range w.random(3) {
+		o.Push = append(o.Push, p.e)
+		if p.e.Known {
+			refused = append(refused, p.r.name)
+			continue
+		}
+		p.r.seq = w.m.age()
+		l.parts = append(l.parts, p.r)
+	}
+	w.outcome = append(w.outcome, o)
+	w.step(nil, []scheduler.Outcome{o}, 0, slices.Clone(refused)...)
+}

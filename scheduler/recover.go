@@ -1,0 +1,334 @@
+package scheduler
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/skeincrawl/skein/jobs"
+)
+
+// maxCrashes is how often a request may be with spider code when the process
+// dies. After that it is not tried again.
+const maxCrashes = 5
+
+// NewLocal returns the default frontier. It recovers the job, and closes it if
+// it fails.
+func NewLocal(d Deps, cfg Config) (*Local, Resume, error) {
+	f, err := newLocal(d, cfg)
+	if err != nil {
+		return nil, Resume{}, errors.Join(err, d.Job.Close(jobs.End{}))
+	}
+	resume, err := f.recover(d)
+	if err != nil {
+		return nil, Resume{}, errors.Join(err, d.Job.Close(jobs.End{}))
+	}
+	return f, resume, nil
+}
+
+func newLocal(d Deps, cfg Config) (*Local, error) {
+	f := &Local{
+		report: newReporter(d.Env, cfg), slots: d.Slots, job: d.Job, durable: d.Env.JobDir != "",
+		ready: make(chan struct{}, 1), bySlot: map[string]*slot{}, leases: map[LeaseID]*lease{},
+	}
+	var err error
+	if f.pick, err = policies.Lookup(cfg.PriorityQueue); err != nil {
+		return nil, fmt.Errorf("SCHEDULER_PRIORITY_QUEUE: %w", err)
+	}
+	f.filter.off = cfg.DupeFilter == "none"
+	for i, names := range [layers][2]string{memory: {cfg.Memory, cfg.StartMemory}, disk: {cfg.Disk, cfg.StartDisk}} {
+		l := &f.layers[i]
+		l.ready.layer = i
+		if l.newQueue, l.starts, err = queueMakers(names[0], names[1]); err != nil {
+			return nil, fmt.Errorf("queues of the scheduler: %w", err)
+		}
+	}
+	return f, nil
+}
+
+// recovery rebuilds the frontier from the operations of the journal.
+type recovery struct {
+	f        *Local
+	now      time.Time
+	resume   Resume
+	slots    map[string]string // interns names
+	pending  []pending         // by address
+	dead     int               // of them
+	notBef   map[uint64]int64
+	parts    map[jobs.Addr][]pending
+	fps      map[uint64]Fingerprint // of provisional pushes
+	attempts map[jobs.Addr]bool     // in the present run
+	crashes  map[jobs.Addr]int
+	names    map[string]bool // of callbacks that requests of the job had
+}
+
+// pending is a request that the journal holds.
+type pending struct {
+	id       uint64
+	slot     string
+	priority int
+	flags    uint8
+	gone     bool
+}
+
+func (f *Local) recover(d Deps) (Resume, error) {
+	if !f.durable {
+		return Resume{Round: 1}, nil
+	}
+	r := &recovery{
+		f: f, now: time.Now(), slots: map[string]string{}, notBef: map[uint64]int64{},
+		parts: map[jobs.Addr][]pending{}, fps: map[uint64]Fingerprint{},
+		attempts: map[jobs.Addr]bool{}, crashes: map[jobs.Addr]int{}, names: map[string]bool{},
+	}
+	r.resume.Resumed = d.Job.State() == jobs.StateResumed
+	r.resume.Reason = d.Job.Info().Reason
+	rec, err := d.Job.Recover(d.Feeds, r.visit)
+	if err != nil {
+		return Resume{}, fmt.Errorf("recover the job: %w", err)
+	}
+	for _, w := range rec.Warnings {
+		f.report.log.Warn().Msg(w)
+	}
+	if r.resume.Round = int(rec.Round); rec.NewRound {
+		r.round()
+	}
+	r.endRun()
+	r.sweep()
+	if err := r.checkCallbacks(d.Env); err != nil {
+		return Resume{}, err
+	}
+	if err := r.fill(); err != nil {
+		return Resume{}, err
+	}
+	r.resume.Pending = f.pending()
+	f.startDone = r.resume.Start == StartDone
+	f.names = r.names
+	return r.resume, r.begin()
+}
+
+// visit takes one operation of the journal.
+func (r *recovery) visit(op jobs.Op) error {
+	switch op.Kind {
+	case jobs.OpPush:
+		r.push(op)
+	case jobs.OpAck:
+		r.ack(op.Addr)
+	case jobs.OpAttempt:
+		r.attempts[op.Addr] = true
+	case jobs.OpSeen:
+		r.f.filter.mark(op.Fingerprint)
+	case jobs.OpProvisional:
+		r.parts[op.Owner] = append(r.parts[op.Owner], r.pendingOf(op))
+		r.fps[uint64(op.Addr)] = op.Fingerprint
+	case jobs.OpAdopt:
+		r.adopt(op.Owner)
+	case jobs.OpMeta:
+		return r.meta(op)
+	case jobs.OpRound:
+		r.round()
+	}
+	return nil
+}
+
+func (r *recovery) pendingOf(op jobs.Op) pending {
+	name, ok := r.slots[string(op.Slot)]
+	if !ok {
+		name = string(op.Slot)
+		r.slots[name] = name
+	}
+	if op.NotBefore != 0 {
+		r.notBef[uint64(op.Addr)] = op.NotBefore
+	}
+	return pending{id: uint64(op.Addr), slot: name, priority: int(op.Priority), flags: op.Flags}
+}
+
+func (r *recovery) push(op jobs.Op) {
+	if op.Flags&flagDontFilter == 0 {
+		r.f.filter.mark(op.Fingerprint)
+	}
+	if op.Flags&flagEmitted != 0 {
+		r.accept(HashOf(op.Fingerprint))
+	}
+	r.pending = append(r.pending, r.pendingOf(op))
+}
+
+// accept notes something that Start emitted.
+func (r *recovery) accept(h uint64) {
+	r.resume.Start = StartPartial
+	if r.resume.Accepted == nil {
+		r.resume.Accepted = new(Accepted)
+	}
+	r.resume.Accepted.add(h)
+}
+
+func (r *recovery) adopt(owner jobs.Addr) {
+	old := len(r.pending)
+	for _, p := range r.parts[owner] {
+		fp, ok := r.fps[p.id]
+		if !ok {
+			delete(r.notBef, p.id)
+			continue
+		}
+		delete(r.fps, p.id)
+		if p.flags&flagDontFilter == 0 {
+			r.f.filter.mark(fp)
+		}
+		r.pending = append(r.pending, p)
+	}
+	delete(r.parts, owner)
+	if old == len(r.pending) {
+		return
+	}
+	i, _ := r.find(r.pending[:old], r.pending[old].id)
+	slices.SortFunc(r.pending[i:], func(a, b pending) int { return cmp.Compare(a.id, b.id) })
+}
+
+func (*recovery) find(list []pending, id uint64) (int, bool) {
+	return slices.BinarySearchFunc(list, id, func(p pending, id uint64) int { return cmp.Compare(p.id, id) })
+}
+
+// ack ends the life of a request. Acknowledged requests are swept out when they
+// outnumber the others.
+func (r *recovery) ack(a jobs.Addr) {
+	delete(r.attempts, a)
+	delete(r.crashes, a)
+	i, ok := r.find(r.pending, uint64(a))
+	if !ok || r.pending[i].gone {
+		return
+	}
+	r.pending[i].gone = true
+	r.dead++
+	if r.dead > 1024 && r.dead*2 > len(r.pending) {
+		r.sweep()
+	}
+}
+
+func (r *recovery) sweep() {
+	r.pending = slices.DeleteFunc(r.pending, func(p pending) bool {
+		if p.gone {
+			delete(r.notBef, p.id)
+		}
+		return p.gone
+	})
+	r.dead = 0
+}
+
+func (r *recovery) meta(op jobs.Op) error {
+	switch string(op.Key) {
+	case metaState:
+		r.resume.State = slices.Clone(op.Value)
+	case metaCookies:
+		r.resume.Cookies = slices.Clone(op.Value)
+	case metaStartEnd:
+		r.resume.Start, r.resume.Accepted = StartDone, nil
+	case metaStartItem, metaReleased, metaRefused:
+		if len(op.Value) != 8 {
+			return fmt.Errorf("the record %s has %d bytes, not 8", op.Key, len(op.Value))
+		}
+		r.number(string(op.Key), binary.LittleEndian.Uint64(op.Value))
+	case metaCallback:
+		r.names[string(op.Value)] = true
+	case metaRun:
+		r.endRun()
+	case metaRunEnded:
+		clear(r.attempts)
+	}
+	return nil
+}
+
+// number takes a record whose value is a number.
+func (r *recovery) number(key string, n uint64) {
+	switch key {
+	case metaStartItem:
+		r.accept(n)
+	case metaReleased:
+		delete(r.attempts, jobs.Addr(n))
+		r.drop(jobs.Addr(n))
+	case metaRefused:
+		delete(r.fps, n)
+	}
+}
+
+// round begins a new round: Start runs again, what was seen stays seen.
+func (r *recovery) round() {
+	r.resume.Start, r.resume.Accepted = StartFresh, nil
+}
+
+// drop forgets the parts of an owner.
+func (r *recovery) drop(owner jobs.Addr) {
+	for _, p := range r.parts[owner] {
+		delete(r.fps, p.id)
+		delete(r.notBef, p.id)
+	}
+	delete(r.parts, owner)
+}
+
+// endRun counts the attempts that the run before left without an end. No lease
+// outlives a run, so neither do parts.
+func (r *recovery) endRun() {
+	for a := range r.attempts {
+		r.crashes[a]++
+	}
+	clear(r.attempts)
+	for owner := range r.parts {
+		r.drop(owner)
+	}
+}
+
+// fill puts what is left into the queues.
+func (r *recovery) fill() error {
+	touched := map[*slot]struct{}{}
+	for _, p := range r.pending {
+		if r.crashes[jobs.Addr(p.id)] >= maxCrashes {
+			if err := r.poisoned(p); err != nil {
+				return err
+			}
+			continue
+		}
+		ref := Ref{ID: p.id, Slot: p.slot, Priority: p.priority, Start: p.flags&flagStart != 0}
+		if at := clampNotBefore(r.notBef[p.id], r.now); at.After(r.now) {
+			r.f.delayed.push(at, delayed{ref, disk})
+			continue
+		}
+		s := r.f.slot(p.slot)
+		if err := r.f.enter(s, ref, disk); err != nil {
+			return err
+		}
+		touched[s] = struct{}{}
+	}
+	for s := range maps.Keys(touched) {
+		r.f.refresh(s, r.now)
+	}
+	return nil
+}
+
+// poisoned takes a request out that was with spider code each time the process
+// died.
+func (r *recovery) poisoned(p pending) error {
+	body, err := r.f.job.Read(jobs.Addr(p.id), nil)
+	if err != nil {
+		return fmt.Errorf("read a request: %w", err)
+	}
+	r.f.report.stats.Inc("scheduler/poisoned")
+	r.f.report.log.Warn().Msgf("Given up: the process died %d times while this request was being handled: %s", maxCrashes, body)
+	tx := r.f.job.Begin()
+	tx.Ack(jobs.Addr(p.id))
+	return tx.Commit()
+}
+
+// begin marks the beginning of the run in the journal.
+func (r *recovery) begin() error {
+	tx := r.f.job.Begin()
+	tx.Set(metaRun, []byte(r.now.UTC().Format(time.RFC3339)))
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("begin the run: %w", err)
+	}
+	if len(r.pending) > 0 {
+		r.f.boundary = r.pending[len(r.pending)-1].id + 1
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package schedulertest
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+)
+
+// row is one promise and how it is proved.
+type row struct {
+	name  string
+	timed bool // runs in a bubble of testing/synctest
+	prove func(t testing.TB, open crawlOpener)
+}
+
+// crawlOpener opens stores for crawls that have settings in common.
+type crawlOpener struct {
+	Opener
+	settings []string
+}
+
+func runRows(t *testing.T, open crawlOpener, rows []row) {
+	t.Helper()
+	for _, r := range rows {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			if r.timed {
+				synctest.Test(t, func(t *testing.T) { r.prove(t, open) })
+				return
+			}
+			r.prove(t, open)
+		})
+	}
+}
+
+// Contract proves what every frontier promises. It does not depend on the order
+// in which requests are granted, but for that a request that comes back has its
+// old place. The settings, of the form NAME=value, are those of all crawls.
+func Contract(t *testing.T, open Opener, settings ...string) {
+	t.Helper()
+	runRows(t, crawlOpener{open, settings}, slices.Concat(
+		stepRows(), repeatRows(), closeRows(), slotRows(), delayRows(), acquireRows(), acquireLineRows(),
+		resumeRows(), startRows(), roundRows(), partRows(), poisonRows(), unstoredRows(), callbackRows(),
+	))
+}

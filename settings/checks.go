@@ -1,0 +1,104 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// atLeast checks an int. what completes "want …, at least N".
+func atLeast(low int, what string) func(any) error {
+	return func(v any) error {
+		if v.(int) < low {
+			return want(fmt.Sprintf("%s, at least %d", what, low))
+		}
+		return nil
+	}
+}
+
+func count(v any) error { return atLeast(0, "a count")(v) }
+
+func aboveZero(v any) error {
+	if v.(time.Duration) <= 0 {
+		return want(wantDuration + ", above zero")
+	}
+	return nil
+}
+
+func statuses(v any) error {
+	for _, code := range v.([]int) {
+		if code < 100 || code > 999 {
+			return want("HTTP status codes of three digits")
+		}
+	}
+	return nil
+}
+
+// plainText refuses what would break a header or a log line in two.
+func plainText(v any) error {
+	if strings.ContainsFunc(v.(string), unicode.IsControl) {
+		return want("text without control characters")
+	}
+	return nil
+}
+
+func notEmpty(v any) error {
+	if v.(string) == "" {
+		return want("a name")
+	}
+	return plainText(v)
+}
+
+func path(v any) error {
+	if strings.ContainsRune(v.(string), 0) {
+		return want("the path of a directory")
+	}
+	return nil
+}
+
+// headers checks names and values against RFC 9110. It is also what finds a
+// value with a comma that was given as name=value and fell apart.
+func headers(v any) error {
+	seen := map[string]bool{}
+	for name, value := range v.(map[string]any) {
+		folded := strings.ToLower(name)
+		if seen[folded] {
+			return fmt.Errorf("the header %s is there twice", folded)
+		}
+		seen[folded] = true
+		if !httpguts.ValidHeaderFieldName(name) || !headerValue(value) {
+			return want(`header names and texts as a JSON object, such as {"Accept-Language": "en"}; null sends no such header`)
+		}
+	}
+	return nil
+}
+
+func headerValue(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return true
+	case string:
+		return httpguts.ValidHeaderFieldValue(v)
+	case []any:
+		for _, e := range v {
+			if _, ok := e.(string); !ok || !headerValue(e) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// robots refuses what does not exist: a crawl that believes it obeys
+// robots.txt would be worse than one that cannot start.
+func robots(v any) error {
+	if v.(bool) {
+		return errors.New("robots.txt is not supported by this version; ROBOTSTXT_OBEY must be False")
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package settings
+
+import (
+	"strings"
+	"testing"
+)
+
+// What each supported setting refuses although the type is right.
+func TestBuiltinChecks(t *testing.T) {
+	t.Parallel()
+	r := NewRegistry()
+	for words, args := range map[string][]string{
+		"at least 1": {
+			"CONCURRENT_REQUESTS=0", "CONCURRENT_REQUESTS_PER_DOMAIN=0", "DOWNLOAD_MAX_IDLE_CONNECTIONS=0",
+		},
+		"at least 0": {
+			"CONCURRENT_PARSES=-1", "SCHEDULER_MAX_PENDING=-1", "RETRY_TIMES=-1", "REDIRECT_MAX_TIMES=-1", "DEPTH_LIMIT=-1",
+			"CLOSESPIDER_PAGECOUNT=-1", "CLOSESPIDER_ITEMCOUNT=-1", "CLOSESPIDER_ERRORCOUNT=-1",
+		},
+		"want seconds": {
+			"DOWNLOAD_DELAY=-1", "DOWNLOAD_TIMEOUT=0", "LOGSTATS_INTERVAL=-1", "CLOSESPIDER_TIMEOUT=-1s",
+			"SHUTDOWN_GRACE=-1", "JOB_SYNC_INTERVAL=NaN",
+		},
+		"want bytes":                 {"DOWNLOAD_MAXSIZE=-1", "DOWNLOAD_WARNSIZE=64M", "SCRAPER_SLOT_MAX_ACTIVE_SIZE=0"},
+		"three digits":               {"RETRY_HTTP_CODES=5", "HTTPERROR_ALLOWED_CODES=404,1000"},
+		"without control characters": {"USER_AGENT=a\r\nX: b", "BOT_NAME=a\tb"},
+		"want a name":                {"BOT_NAME="},
+		"path of a directory":        {"JOBDIR=a\x00b"},
+		"must be False":              {"ROBOTSTXT_OBEY=True"},
+	} {
+		for _, arg := range args {
+			_, _, err := r.Builder().Assign(arg).Build()
+			if err == nil || !strings.Contains(err.Error(), words) {
+				t.Errorf("%q: %v, want an error with %q", arg, err, words)
+			}
+		}
+	}
+}
+
+// What has to be good although it looks odd: zero as off, negative adjustments.
+func TestBuiltinAccepts(t *testing.T) {
+	t.Parallel()
+	r := NewRegistry()
+	for _, arg := range []string{
+		"CONCURRENT_PARSES=0", "DOWNLOAD_DELAY=None", "DOWNLOAD_MAXSIZE=0", "DOWNLOAD_WARNSIZE=", "DEPTH_PRIORITY=-1",
+		"RETRY_PRIORITY_ADJUST=-5", "REDIRECT_PRIORITY_ADJUST=-2", "RETRY_TIMES=0", "LOGSTATS_INTERVAL=0",
+		"JOB_SYNC_INTERVAL=0", "SHUTDOWN_GRACE=0", "USER_AGENT=None", "JOBDIR=None", "SCHEDULER_START_DISK_QUEUE=None",
+		"SCHEDULER_START_MEMORY_QUEUE=", "DEFAULT_REQUEST_HEADERS={}", "ROBOTSTXT_OBEY=False", "RETRY_HTTP_CODES=",
+		"SCHEDULER=scrapy.core.scheduler.Scheduler", "SCHEDULER_PRIORITY_QUEUE=scrapy.pqueues.ScrapyPriorityQueue",
+		"SCHEDULER_MEMORY_QUEUE=scrapy.squeues.LifoMemoryQueue", "DUPEFILTER_CLASS=scrapy.dupefilters.BaseDupeFilter",
+	} {
+		if _, warnings, err := r.Builder().Assign(arg).Build(); err != nil || len(warnings) > 0 {
+			t.Errorf("%q: %v, %v", arg, err, warnings)
+		}
+	}
+}
+
+// A caller that changes a definition changes its own copy.
+func TestDefsAreCopies(t *testing.T) {
+	t.Parallel()
+	r := NewRegistry()
+	for d := range r.Defs() {
+		switch d.Name {
+		case "SCHEDULER":
+			d.Choices[0] = "mine"
+			clear(d.Aliases)
+		case "SPIDER_MIDDLEWARES_BASE":
+			clear(d.Default.(map[string]int))
+		}
+	}
+	s, _, err := r.Builder().Assign("SCHEDULER=scrapy.core.scheduler.Scheduler").Build()
+	if err != nil || len(s.Components("SPIDER_MIDDLEWARES")) != 3 {
+		t.Errorf("after the change: %v", err)
+	}
+}
+
+func BenchmarkNewRegistry(b *testing.B) {
+	for b.Loop() {
+		NewRegistry()
+	}
+}
+
+func BenchmarkBuild(b *testing.B) {
+	r := NewRegistry()
+	for b.Loop() {
+		if _, _, err := r.Builder().Assign("DOWNLOAD_DELAY=0.25").Build(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

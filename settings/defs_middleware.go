@@ -1,0 +1,96 @@
+package settings
+
+const componentHelp = " A JSON object from name to order; null disables one."
+
+func componentDefs() []Def {
+	none := map[string]int{}
+	return []Def{
+		{
+			Name: "DOWNLOADER_MIDDLEWARES", Default: none, Aliases: downloaderMiddlewares(),
+			Help: "Downloader middlewares to add, move or disable." + componentHelp,
+		},
+		{
+			Name: "DOWNLOADER_MIDDLEWARES_BASE", Aliases: downloaderMiddlewares(), Default: map[string]int{
+				"offsite": 50, "defaultheaders": 400, "useragent": 500, "retry": 550,
+				"httpcompression": 590, "redirect": 600, "stats": 850,
+			},
+			Help: "The built-in downloader middlewares; change DOWNLOADER_MIDDLEWARES instead.",
+		},
+		{
+			Name: "SPIDER_MIDDLEWARES", Default: none, Aliases: spiderMiddlewares(),
+			Help: "Spider middlewares to add, move or disable." + componentHelp,
+		},
+		{
+			Name: "SPIDER_MIDDLEWARES_BASE", Aliases: spiderMiddlewares(),
+			Default: map[string]int{"start": 25, "httperror": 50, "depth": 900},
+			Help:    "The built-in spider middlewares; change SPIDER_MIDDLEWARES instead.",
+		},
+		{
+			Name: "EXTENSIONS", Default: none, Aliases: extensions(),
+			Help: "Extensions to add, move or disable." + componentHelp,
+		},
+		{
+			Name: "EXTENSIONS_BASE", Aliases: extensions(),
+			Default: map[string]int{"closespider": 0, "corestats": 0, "logstats": 0},
+			Help:    "The built-in extensions; change EXTENSIONS instead.",
+		},
+	}
+}
+
+func downloaderMiddlewares() map[string]string {
+	return map[string]string{
+		"scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware":   "defaultheaders",
+		"scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": "httpcompression",
+		"scrapy.downloadermiddlewares.offsite.OffsiteMiddleware":                 "offsite",
+		"scrapy.downloadermiddlewares.redirect.RedirectMiddleware":               "redirect",
+		"scrapy.downloadermiddlewares.retry.RetryMiddleware":                     "retry",
+		"scrapy.downloadermiddlewares.stats.DownloaderStats":                     "stats",
+		"scrapy.downloadermiddlewares.useragent.UserAgentMiddleware":             "useragent",
+	}
+}
+
+func spiderMiddlewares() map[string]string {
+	return map[string]string{
+		"scrapy.spidermiddlewares.depth.DepthMiddleware":         "depth",
+		"scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": "httperror",
+		"scrapy.spidermiddlewares.start.StartSpiderMiddleware":   "start",
+	}
+}
+
+func extensions() map[string]string {
+	return map[string]string{
+		"scrapy.extensions.closespider.CloseSpider": "closespider",
+		"scrapy.extensions.corestats.CoreStats":     "corestats",
+		"scrapy.extensions.logstats.LogStats":       "logstats",
+	}
+}
+
+func middlewareDefs() []Def {
+	return []Def{
+		{Name: "RETRY_ENABLED", Default: true, Help: "Whether failed requests are tried again."},
+		{Name: "RETRY_TIMES", Default: 2, Check: count, Help: "How often a request is tried again after the first attempt."},
+		{
+			Name: "RETRY_HTTP_CODES", Default: []int{500, 502, 503, 504, 522, 524, 408, 429}, Check: statuses,
+			Help: "Status codes after which a request is tried again.",
+		},
+		{Name: "RETRY_PRIORITY_ADJUST", Default: -1, Help: "What is added to the priority of a request that is tried again."},
+		levelDef("RETRY_GIVE_UP_LOG_LEVEL", "ERROR", "Level of the log line for a request that failed too often."),
+		{Name: "REDIRECT_ENABLED", Default: true, Help: "Whether redirects are followed."},
+		{Name: "REDIRECT_MAX_TIMES", Default: 20, Check: count, Help: "How many redirects a request may go through."},
+		{Name: "REDIRECT_PRIORITY_ADJUST", Default: 2, Help: "What is added to the priority of a redirected request."},
+		{
+			Name: "HTTPERROR_ALLOWED_CODES", Default: []int{}, Check: statuses,
+			Help: "Status codes outside 200 to 299 that callbacks want to see.",
+		},
+		{Name: "HTTPERROR_ALLOW_ALL", Default: false, Help: "Whether callbacks see responses of every status."},
+		{
+			Name: "DEPTH_LIMIT", Default: 0, Check: count, ZeroIsOff: true,
+			Help: "How many links away from a start request the crawl may go. 0 is no limit.",
+		},
+		{
+			Name: "DEPTH_PRIORITY", Default: 0,
+			Help: "What is subtracted from the priority for each link away from a start request: a positive number crawls near pages first.",
+		},
+		{Name: "DEPTH_STATS_VERBOSE", Default: false, Help: "Whether requests are counted for each depth."},
+	}
+}

@@ -1,0 +1,124 @@
+package settings
+
+import "slices"
+
+// unsupportedDefs are the settings of Scrapy that this version does not have,
+// with Scrapy's defaults. A default that is None in Scrapy is an empty string.
+func unsupportedDefs() []Def {
+	return slices.Concat(
+		unsupportedPython(), unsupportedCommands(), unsupportedEngine(), unsupportedDownloader(),
+		unsupportedTLS(), unsupportedMiddleware(), unsupportedCache(), unsupportedExtensions(),
+		unsupportedLog(), unsupportedFeeds(), unsupportedMedia(), unsupportedClouds(),
+	)
+}
+
+// unsupported completes definitions that share a reason.
+func unsupported(reason string, defs ...Def) []Def {
+	for i := range defs {
+		defs[i].Status, defs[i].Reason = Unsupported, reason
+	}
+	return defs
+}
+
+// known is a setting with Scrapy's default and the values that describe what
+// this version does anyway.
+func known(name string, def any, off ...any) Def { return Def{Name: name, Default: def, Off: off} }
+
+func secret(name string, def any) Def { return Def{Name: name, Default: def, Secret: true} }
+
+func unsupportedPython() []Def {
+	const resolver = "scrapy.resolver.CachingThreadedResolver"
+	return slices.Concat(
+		unsupported(
+			"there is no Python event loop to choose",
+			known("ASYNCIO_EVENT_LOOP", ""),
+			known("FORCE_CRAWLER_PROCESS", false),
+			known("TWISTED_REACTOR", "twisted.internet.asyncioreactor.AsyncioSelectorReactor"),
+			known("TWISTED_REACTOR_ENABLED", true, false),
+		),
+		unsupported("goroutines need no thread pool", known("REACTOR_THREADPOOL_MAXSIZE", 10)),
+		unsupported(
+			"names are resolved by Go's resolver",
+			known("DNS_RESOLVER", resolver), known("TWISTED_DNS_RESOLVER", resolver),
+		),
+		unsupported("callbacks in Go cannot make that mistake", known("WARN_ON_GENERATOR_RETURN_VALUE", true, false)),
+		unsupported(
+			"spiders are compiled in and register themselves",
+			known("NEWSPIDER_MODULE", ""),
+			known("SPIDER_LOADER_CLASS", "scrapy.spiderloader.SpiderLoader"),
+			known("SPIDER_LOADER_WARN_ONLY", false),
+			known("SPIDER_MODULES", []string{}),
+		),
+		unsupported("there are no add-ons; a Go package registers its components itself", known("ADDONS", map[string]int{})),
+		unsupported("Scrapy deprecates it; the rules of a spider say what to follow", known("CRAWLSPIDER_FOLLOW_LINKS", true)),
+	)
+}
+
+func unsupportedCommands() []Def {
+	return slices.Concat(
+		unsupported("commands cannot be added by a setting", known("COMMANDS_MODULE", "")),
+		unsupported("there is no edit command", known("EDITOR", "vi")),
+		unsupported("there are no template directories", known("TEMPLATES_DIR", "")),
+		unsupported("items have no fixed class", known("DEFAULT_ITEM_CLASS", "scrapy.item.Item")),
+		unsupported(
+			"there are no contracts; test spiders with go test",
+			known("SPIDER_CONTRACTS", map[string]int{}), known("SPIDER_CONTRACTS_BASE", map[string]int{}),
+		),
+	)
+}
+
+func unsupportedEngine() []Def {
+	return slices.Concat(
+		unsupported("what one callback emits is handled in order, not in parallel", known("CONCURRENT_ITEMS", 100)),
+		unsupported("limits are per domain, never per address; use CONCURRENT_REQUESTS_PER_DOMAIN", known("CONCURRENT_REQUESTS_PER_IP", 0)),
+		unsupported(
+			"this version has no item pipelines",
+			known("ITEM_PIPELINES", map[string]int{}),
+			known("ITEM_PIPELINES_BASE", map[string]int{}),
+			known("ITEM_PROCESSOR", "scrapy.pipelines.ItemPipelineManager"),
+		),
+		unsupported("the level of the line about a dropped item is fixed", known("DEFAULT_DROPITEM_LOG_LEVEL", "WARNING")),
+		unsupported(
+			"this part cannot be replaced by a setting",
+			known("DOWNLOADER", "scrapy.core.downloader.Downloader"),
+			known("REQUEST_FINGERPRINTER_CLASS", "scrapy.utils.request.RequestFingerprinter"),
+			known("STATS_CLASS", "scrapy.statscollectors.MemoryStatsCollector"),
+		),
+	)
+}
+
+func unsupportedDownloader() []Def {
+	return slices.Concat(
+		unsupported("delay and concurrency cannot be set for single domains", known("DOWNLOAD_SLOTS", map[string]any{})),
+		unsupported("connections leave from the address that the system chooses", known("DOWNLOAD_BIND_ADDRESS", "")),
+		unsupported(
+			"the handlers of URL schemes cannot be replaced by a setting",
+			known("DOWNLOAD_HANDLERS", map[string]any{}), known("DOWNLOAD_HANDLERS_BASE", map[string]any{}),
+		),
+		unsupported(
+			"this version has no DNS cache of its own",
+			known("DNSCACHE_ENABLED", true, false), known("DNSCACHE_SIZE", 10000),
+		),
+		unsupported("the lookup of a name counts towards DOWNLOAD_TIMEOUT", known("DNS_TIMEOUT", 60.0)),
+		unsupported(
+			"HTTP/2 has no settings",
+			known("HTTP2_MAX_FRAME_SIZE", 16384), known("HTTPX_HTTP2_ENABLED", false),
+		),
+		unsupported(
+			"this version does not fetch ftp URLs",
+			known("FTP_PASSIVE_MODE", true), secret("FTP_PASSWORD", "guest"), known("FTP_USER", "anonymous"),
+		),
+	)
+}
+
+func unsupportedTLS() []Def {
+	return unsupported(
+		"TLS versions and ciphers are those of Go and cannot be set",
+		known("DOWNLOADER_CLIENTCONTEXTFACTORY", "SENTINEL"),
+		known("DOWNLOADER_CLIENT_TLS_CIPHERS", "DEFAULT"),
+		known("DOWNLOADER_CLIENT_TLS_METHOD", "TLS"),
+		known("DOWNLOADER_CLIENT_TLS_VERBOSE_LOGGING", false),
+		known("DOWNLOAD_TLS_MAX_VERSION", ""),
+		known("DOWNLOAD_TLS_MIN_VERSION", ""),
+	)
+}
