@@ -61,7 +61,7 @@ func TestCallbackNames(t *testing.T) {
 		{"value receiver of a value", "ByValue", "ByValue 2", (*s).ByValue},
 		{"promoted", "Promoted", "Promoted 2", s.Promoted},
 		{"promoted value receiver", "PromotedValue", "PromotedValue 2", s.PromotedValue},
-		{"promoted, taken of the embedded value", "Promoted", "Promoted 2", s.plain.Promoted},
+		{"promoted, taken of the embedded value", "Promoted", "Promoted 2", s.plain.Promoted}, //nolint:staticcheck // what is selected is the point.
 		{"promoted by two embeddings", "Deep", "Deep 2", s.Deep},
 		{"promoted by a pointer", "Middle", "byPointer.Middle 2", s.Middle},
 		{"overridden, the outer one", "Overridden", "shop.Overridden 2", s.Overridden},
@@ -157,6 +157,44 @@ func TestCallbackOfRecursiveType(t *testing.T) {
 	s := &recursive{}
 	if name, _, err := crawl.NewCallbacks(s).Names(&crawl.Request{Callback: s.Parse}); name != "Parse" || err != nil {
 		t.Errorf("Names = %q, %v, want Parse", name, err)
+	}
+}
+
+func TestCallbacksHas(t *testing.T) {
+	t.Parallel()
+	c := crawl.NewCallbacks(newShop(1))
+	for name, want := range map[string]bool{
+		"Parse": true, "Fail": true, "ParseBook": true, "Deep": true, "NextPage": true,
+		"Total": false, "ParseMany": false, "unexported": false, "": false,
+	} {
+		if got := c.Has(name); got != want {
+			t.Errorf("Has(%q) = %t, want %t", name, got, want)
+		}
+	}
+}
+
+// TestWithLive calls a bound callback that was never stored: it is bound to the
+// instance it was taken of, and its error is the callback's.
+func TestWithLive(t *testing.T) {
+	t.Parallel()
+	if got, want := call(t, crawl.With(newShop(1).ParseWord, "w")), `ParseWord 1 "w"`; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	failed := errors.New("failed")
+	cb := crawl.With(func(context.Context, *crawl.Response, crawl.Out, int) error { return failed }, 1)
+	if _, err := crawl.Run(t.Context(), cb, &crawl.Response{URL: "u"}); !errors.Is(err, failed) {
+		t.Errorf("got %v, want the callback's error", err)
+	}
+}
+
+// TestDecodedCallbackFails has the error of a callback that reflection calls.
+func TestDecodedCallbackFails(t *testing.T) {
+	t.Parallel()
+	s := newShop(1)
+	c := crawl.NewCallbacks(s)
+	r := store(t, c, &crawl.Request{URL: "u", Callback: crawl.With(s.FailWith, "reason")})
+	if _, err := crawl.Run(t.Context(), r.Callback, &crawl.Response{URL: "u"}); err == nil || err.Error() != "reason" {
+		t.Errorf("got %v, want reason", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package crawl_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/skeincrawl/skein/crawl"
@@ -65,12 +66,21 @@ func (s *shop) ParseAny(_ context.Context, _ *crawl.Response, out crawl.Out, v a
 	return note(out, "ParseAny %d %v", s.id, v)
 }
 
+// Total is no callback, and neither is ParseMany.
+func (s *shop) Total() int { return s.id }
+
+func (s *shop) ParseMany(context.Context, *crawl.Response, crawl.Out, ...int) error { return nil }
+
 // Overridden has the name of a method of an embedded type.
 func (s *shop) Overridden(_ context.Context, _ *crawl.Response, out crawl.Out) error {
 	return note(out, "shop.Overridden %d", s.id)
 }
 
 func (s *shop) unexported(context.Context, *crawl.Response, crawl.Out) error { return nil }
+
+func (s *shop) FailWith(_ context.Context, _ *crawl.Response, _ crawl.Out, reason string) error {
+	return errors.New(reason)
+}
 
 type book struct {
 	Shelf int    `json:"shelf"`

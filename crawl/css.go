@@ -31,8 +31,9 @@ type compiled struct {
 	self  bool // a pseudo-element alone: of the element itself, too
 }
 
-// maxCompiled bounds the cache of selectors. Those written in a program's source
-// are far fewer; those made at run time must not fill the memory.
+// maxCompiled bounds the cache of selectors, which begins anew when it is full.
+// Those written in a program's source are far fewer; those made at run time must
+// not fill the memory.
 const maxCompiled = 10_000
 
 var compiledCSS struct { //nolint:gochecknoglobals // a cache.
@@ -60,10 +61,11 @@ func compileCSS(selector string) (compiled, error) {
 		err = fmt.Errorf("invalid CSS selector %q: %w", selector, err)
 		v = err
 	}
-	if compiledCSS.size.Load() < maxCompiled {
-		compiledCSS.bySelector.Store(selector, v)
-		compiledCSS.size.Add(1)
+	if compiledCSS.size.Add(1) > maxCompiled {
+		compiledCSS.bySelector.Clear()
+		compiledCSS.size.Store(1)
 	}
+	compiledCSS.bySelector.Store(selector, v)
 	return c, err
 }
 

@@ -55,6 +55,7 @@ func flatten(text []byte, max int) []byte {
 type flattener struct {
 	max     int
 	stack   []string
+	formats int            // how many of them format
 	opened  map[string]int // how often a name is on the stack
 	dropped map[string]int // open elements whose tags were removed
 }
@@ -65,12 +66,12 @@ func (f *flattener) start(name string, selfClosing bool) bool {
 	switch {
 	case !nests(name) || selfClosing && foreign:
 		return true
-	case len(f.stack) >= f.max:
+	case len(f.stack) >= f.max || f.formats >= maxFormats && formats(name):
 		f.dropped[name]++
 		return false
 	}
 	f.stack = append(f.stack, name)
-	f.opened[name]++
+	f.count(name, 1)
 	return true
 }
 
@@ -85,12 +86,33 @@ func (f *flattener) end(name string) bool {
 		clear(f.dropped)
 		top := f.stack[len(f.stack)-1]
 		f.stack = f.stack[:len(f.stack)-1]
-		f.opened[top]--
+		f.count(top, -1)
 		if top == name {
 			break
 		}
 	}
 	return true
+}
+
+func (f *flattener) count(name string, n int) {
+	f.opened[name] += n
+	if formats(name) {
+		f.formats += n
+	}
+}
+
+// maxFormats bounds the formatting elements that are open at a time: the parser
+// opens all of them anew in every paragraph.
+const maxFormats = 8
+
+// formats reports whether an element is one of those (HTML standard, section
+// 13.2.4.3).
+func formats(name string) bool {
+	switch name {
+	case "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u":
+		return true
+	}
+	return false
 }
 
 // nests reports whether elements of a name can nest. Void elements, those of raw

@@ -86,9 +86,10 @@ func transportCharset(contentType string) string {
 	return ""
 }
 
-// prescanBytes is how far a declaration may be from the beginning of a page
-// (HTML standard, section 13.2.3.2).
-const prescanBytes = 1024
+// prescanBytes is how far from the beginning of a page a declaration is looked
+// for, as by w3lib. The HTML standard asks authors for the first 1,024 bytes, but
+// has browsers heed later ones as well.
+const prescanBytes = 4096
 
 var xmlDeclaration = regexp.MustCompile(`^\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([\w:.-]+)["']`)
 

@@ -184,7 +184,7 @@ func (e *Engine) openJob() (*jobs.Job, error) {
 	}
 	job, err := jobs.Open(e.opts.FS, e.cfg.JobDir, id, jobs.Options{SyncInterval: e.cfg.Sync})
 	if err != nil {
-		return nil, fmt.Errorf("JOBDIR %s: %w", e.cfg.JobDir, err)
+		return nil, err
 	}
 	if job.State() != jobs.StateFinished {
 		return job, nil

@@ -3,9 +3,9 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -95,6 +95,7 @@ type Engine struct {
 	cutOnce   sync.Once
 	startErr  bool
 	announced sync.Once
+	ran       atomic.Bool
 }
 
 // policies are the spider's optional frontier policies.
@@ -143,8 +144,12 @@ func reasonOf(err error) string {
 // Run crawls until nothing is left, a limit is reached, or ctx is done. Then it
 // starts nothing new, lets what is on the wire end within SHUTDOWN_GRACE, and
 // closes feeds and job, so that the same crawl resumes. Errors that wrap
-// [jobs.ErrUnusable] or are a [ConfigError] came before the first request.
+// [jobs.ErrUnusable] or are a [ConfigError] came before the first request. An
+// Engine runs once.
 func (e *Engine) Run(ctx context.Context) (Result, error) {
+	if e.ran.Swap(true) {
+		return Result{}, errors.New("run the crawl: it has run already")
+	}
 	job, err := e.openJob()
 	if err != nil || job == nil {
 		return Result{Reason: "finished"}, err
@@ -165,6 +170,7 @@ func (e *Engine) Run(ctx context.Context) (Result, error) {
 		return Result{Reason: "start_error"}, errors.Join(err, frontier.Close(ctx, "start_error"), e.feeds.Close(false))
 	}
 	e.log.Info().Msg("Spider opened")
+	e.signalErr("EngineStarted", crawl.Send(ctx, e.env.Signals, crawl.EngineStarted{}))
 	r := newRun(ctx, e, frontier)
 	return e.close(ctx, r, r.crawl(ctx, resume))
 }
@@ -196,6 +202,7 @@ func (r *run) crawl(ctx context.Context, resume scheduler.Resume) error { //noli
 		helpers.Go(func() { r.e.runExtension(extCtx, x) })
 	}
 	beside.Go(func() { r.stepper.run(r.work, r.frontier) })
+	r.stopEarly(ctx)
 	r.workers.Go(func() { r.start(startCtx, resume) })
 	r.loop(ctx)
 	close(r.over)
@@ -209,6 +216,18 @@ func (r *run) crawl(ctx context.Context, resume scheduler.Resume) error { //noli
 	return r.err
 }
 
+// stopEarly stops the crawl before it begins, if that was asked for.
+func (r *run) stopEarly(ctx context.Context) {
+	if ctx.Err() != nil {
+		r.e.closeSpider("shutdown")
+	}
+	select {
+	case <-r.e.closing:
+		r.stop()
+	default:
+	}
+}
+
 // close ends the crawl in Scrapy's order and reports.
 func (e *Engine) close(ctx context.Context, r *run, err error) (Result, error) {
 	ctx = context.WithoutCancel(ctx)
@@ -220,18 +239,24 @@ func (e *Engine) close(ctx context.Context, r *run, err error) (Result, error) {
 		e.report(cerr, "Error closing the spider")
 	}
 	ferr := r.frontier.Close(ctx, reason)
-	clean := reason == "closed_pipe" || err == nil && ferr == nil
+	if errors.Is(ferr, syscall.EPIPE) { // the last bytes
+		ferr = nil
+		if reason == "finished" {
+			reason = "closed_pipe"
+		}
+	}
+	if errors.Is(err, syscall.EPIPE) {
+		err = nil
+	}
+	clean := err == nil && ferr == nil
 	ferr = errors.Join(ferr, e.feeds.Close(clean))
-	if err == nil && ferr != nil {
-		err = fmt.Errorf("close the crawl: %w", ferr)
+	if err == nil {
+		err = ferr
 	}
 	e.signalErr("SpiderClosed", crawl.Send(ctx, e.env.Signals, crawl.SpiderClosed{Spider: e.env.Spider, Reason: reason}))
 	e.dumpStats()
 	e.log.Info().Msgf("Spider closed (%s)", reason)
 	e.signalErr("EngineStopped", crawl.Send(ctx, e.env.Signals, crawl.EngineStopped{}))
-	if reason == "closed_pipe" {
-		err = nil
-	}
 	return Result{Reason: reason, NoResponse: e.noResponse()}, err
 }
 

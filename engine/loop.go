@@ -61,6 +61,8 @@ type run struct {
 	acks      []chan error
 	held      []chan error // of Start, while SCHEDULER_MAX_PENDING is reached
 	starts    int          // start entries in done
+	ahead     int64        // requests of Start that the backlog does not count yet
+	handed    int64        // those of them that are with the frontier
 	stepping  bool
 	look      bool // something may be leasable
 	started   bool // Start is over, well or not
@@ -161,6 +163,7 @@ func (r *run) takeOutcome(m message) {
 	case scheduler.Part, scheduler.StartEnded:
 	case scheduler.StartEntry:
 		r.starts++
+		r.ahead += int64(len(o.Push))
 	default:
 		r.active = max(r.active-1, 0)
 	}
@@ -190,7 +193,7 @@ func (r *run) step() {
 	}
 	r.stepping, r.look, r.reserved = true, false, want
 	r.stepper.requests <- stepRequest{progress: r.progress, done: r.done, acks: r.acks, want: want}
-	r.progress, r.done, r.acks, r.starts = nil, nil, nil, 0
+	r.progress, r.done, r.acks, r.starts, r.handed = nil, nil, nil, 0, r.ahead
 }
 
 // want reserves the places of the wire gate that may be filled now.
@@ -220,7 +223,7 @@ func (r *run) stepped(res stepResult) {
 	for i := range g.Refused {
 		r.e.dropped(r.work, g.Refused[i].Request)
 	}
-	r.backlog = g.Backlog
+	r.backlog, r.ahead = g.Backlog, r.ahead-r.handed
 	r.empty = g.State == scheduler.Empty
 	if g.State == scheduler.Stopping {
 		r.e.closeSpider("shutdown")
@@ -251,7 +254,13 @@ func (r *run) setTimer(next time.Duration) {
 	r.timer.Reset(next)
 }
 
+// dispatch starts a worker for a lease, or gives back one that came too late.
 func (r *run) dispatch(l scheduler.Lease) {
+	if r.stopping {
+		r.wire.give(1)
+		r.done = append(r.done, scheduler.Outcome{Key: scheduler.Key{Lease: l.ID}, Kind: scheduler.Release})
+		return
+	}
 	r.active++
 	w := &worker{e: r.e, run: r, lease: l}
 	r.workers.Go(w.work)
@@ -312,6 +321,7 @@ func (r *run) idle() bool {
 	}
 	if errors.Is(err, crawl.ErrDontClose) {
 		r.idleAgain = time.Now().Add(heartbeat)
+		r.timer.Reset(heartbeat) // no earlier than idleAgain, or it would be asked at every other beat
 		return false
 	}
 	r.e.signalErr("SpiderIdle", err)
@@ -346,14 +356,16 @@ func (r *run) deliver(ctx context.Context, m message) error {
 	}
 }
 
-// undone waits before a step that was undone goes back, longer each time: what
-// it needs (a database) may take a while to come back.
+// undone waits before a step that was undone goes back, longer with each one
+// since the last that was not: what it needs (a database) may take a while to
+// come back. A stop ends the wait.
 func (r *run) undone(ctx context.Context) {
 	n := min(r.undos.Add(1), 5)
 	t := time.NewTimer(time.Second << (n - 1))
 	defer t.Stop()
 	select {
 	case <-t.C:
+	case <-r.e.closing:
 	case <-ctx.Done():
 	}
 }

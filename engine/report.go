@@ -132,14 +132,16 @@ func errorName(err error) string {
 	return strings.TrimPrefix(name, "*")
 }
 
-// startFailed reports how Start ended, and whether it did so by itself.
+// startFailed reports how Start ended, and whether it did so by itself. One that
+// returned without an error after the stop may have been cut short: it is called
+// again.
 func (e *Engine) startFailed(ctx context.Context, err error) (ended bool) {
 	stop := new(crawl.CloseError)
 	switch {
-	case err == nil:
-		return true
 	case ctx.Err() != nil:
 		return false
+	case err == nil:
+		return true
 	case errors.As(err, &stop):
 		e.closeSpider(stop.Reason)
 		return false

@@ -23,27 +23,29 @@ type starter struct {
 // itself.
 func (r *run) start(ctx context.Context, resume scheduler.Resume) {
 	ended := false
-	if err := r.resume(ctx, resume); err == nil {
-		if resume.Start == scheduler.StartDone {
-			ended = true
-		} else {
-			ended = r.e.startFailed(ctx, r.emitStart(ctx, resume.Accepted))
+	defer func() { // whatever ends it: runtime.Goexit does so too
+		m := message{startOver: true}
+		if ended {
+			m.outcome = &scheduler.Outcome{Kind: scheduler.StartEnded}
 		}
-	} else {
+		r.send(m)
+	}()
+	err := r.resume(ctx, resume)
+	switch {
+	case err != nil:
 		r.e.startFailed(ctx, err)
+	case resume.Start == scheduler.StartDone:
+		ended = true
+	case ctx.Err() == nil:
+		ended = r.e.startFailed(ctx, r.emitStart(ctx, resume.Accepted))
 	}
-	m := message{startOver: true}
-	if ended {
-		m.outcome = &scheduler.Outcome{Kind: scheduler.StartEnded}
-	}
-	r.send(m)
 }
 
 // resume lets the spider prepare to go on, before anything is leased.
 func (r *run) resume(ctx context.Context, resume scheduler.Resume) error {
 	sp, ok := r.e.env.Spider.(crawl.Resumer)
 	var err error
-	if ok && resume.Resumed {
+	if ok && resume.Resumed && ctx.Err() == nil {
 		err = r.withOut(ctx, nil, func(ctx context.Context, out crawl.Out) error { return sp.Resume(ctx, out) })
 	}
 	r.send(message{resumed: true})
@@ -63,20 +65,24 @@ func (r *run) withOut(ctx context.Context, accepted *scheduler.Accepted, f func(
 	st := &starter{step: s, run: r, accepted: accepted, ordinal: r.ordinal}
 	var emitter crawl.Step = st
 	if r.e.state != nil {
-		emitter = &startState{stateStep{s, r.e.state}, st}
+		emitter = &startState{stateStep{step: s, state: r.e.state}, st}
 	}
 	beside := &worker{e: r.e, run: r, settled: true}
 	out := crawl.NewOut(ctx, nil, emitter, crawl.FetcherFunc(beside.nested))
 	err := crawl.Guard(func() error { return f(ctx, out) })
-	r.ordinal = st.ordinal
 	if err == nil {
 		err = out.Err()
 	}
+	if err == nil {
+		err = st.rest(ctx)
+	}
+	r.ordinal = st.ordinal
 	return err
 }
 
-// startState is a starter of a spider with state: a change goes with the next
-// entry, or on its own.
+// startState is a starter of a spider with state. A change goes with the entry
+// that follows it, so that it is passed over with it if Start is called again;
+// what follows the last entry goes on its own.
 type startState struct {
 	stateStep
 	*starter
@@ -85,13 +91,18 @@ type startState struct {
 // Emit implements [crawl.Step].
 func (s *startState) Emit(ctx context.Context, v any) error { return s.starter.Emit(ctx, v) }
 
-// Update implements [crawl.StateKeeper].
-func (s *startState) Update(change func(any)) error {
+// rest commits the changes that no entry followed.
+func (s *starter) rest(ctx context.Context) error {
+	if len(s.changes) == 0 {
+		return nil
+	}
 	s.ordinal++
-	return s.run.deliver(s.run.work, message{
-		changes: []func(any){change},
-		outcome: &scheduler.Outcome{Key: scheduler.Key{Ordinal: s.ordinal}, Kind: scheduler.StartEntry},
-	})
+	o := &scheduler.Outcome{Key: scheduler.Key{Ordinal: s.ordinal}, Kind: scheduler.StartEntry}
+	if err := s.run.deliver(ctx, message{outcome: o, changes: s.changes, start: true}); err != nil {
+		return fmt.Errorf("start: %w", err)
+	}
+	s.changes = nil
+	return nil
 }
 
 // Emit implements [crawl.Step].
@@ -103,8 +114,13 @@ func (s *starter) Emit(ctx context.Context, v any) error {
 	if err := s.step.Emit(ctx, v); err != nil {
 		return err
 	}
+	if len(s.push) == 0 && s.counts == 0 {
+		return nil
+	}
+	changes := s.changes
+	s.changes = nil
 	hashes, skip := s.skip()
-	if skip || len(s.push) == 0 && s.counts == 0 {
+	if skip {
 		return nil
 	}
 	s.ordinal++
@@ -112,7 +128,7 @@ func (s *starter) Emit(ctx context.Context, v any) error {
 		Key: scheduler.Key{Ordinal: s.ordinal}, Kind: scheduler.StartEntry,
 		Push: s.push, Feeds: s.feedBytes(), Items: hashes,
 	}
-	if err := s.run.deliver(ctx, message{outcome: o, start: true}); err != nil {
+	if err := s.run.deliver(ctx, message{outcome: o, changes: changes, start: true}); err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
 	s.e.scraped(ctx, s.step)
@@ -164,7 +180,9 @@ func (r *run) releaseStart() {
 }
 
 // full reports whether SCHEDULER_MAX_PENDING is reached.
-func (r *run) full() bool { return r.e.cfg.MaxPending > 0 && r.backlog >= int64(r.e.cfg.MaxPending) }
+func (r *run) full() bool {
+	return r.e.cfg.MaxPending > 0 && r.backlog+r.ahead >= int64(r.e.cfg.MaxPending)
+}
 
 // startURLs is the Start of a spider without one.
 func startURLs(urls []string) func(context.Context, crawl.Out) error {

@@ -29,6 +29,8 @@ type step struct {
 	items   []any
 	changes []func(any)
 	size    int
+	marks   []int // lengths of feeds before the present item
+	retried bool  // the request is one more try of the one being handled
 
 	// flush writes the beginning of a step that has become too large.
 	flush func(ctx context.Context, push []scheduler.Entry) error
@@ -49,7 +51,7 @@ func (s *step) Emit(ctx context.Context, v any) error {
 		s.item(ctx, v)
 		return nil
 	}
-	entry, err := s.e.admit(ctx, r)
+	entry, err := s.e.admit(ctx, r, s.retried)
 	if err != nil || entry.Request == nil {
 		return err
 	}
@@ -69,12 +71,21 @@ func (s *step) add(ctx context.Context, entry scheduler.Entry) error {
 
 // item renders an item for all feeds.
 func (s *step) item(ctx context.Context, v any) {
-	out, err := s.e.feeds.Render(v, s.feeds)
+	s.marks = s.marks[:0]
+	for _, b := range s.feeds {
+		s.marks = append(s.marks, len(b))
+	}
+	err := crawl.Guard(func() error {
+		_, err := s.e.feeds.Render(v, s.feeds) // there is one slice a feed: it needs no more
+		return err
+	})
 	if err != nil {
+		for i, n := range s.marks { // a panic leaves it in some feeds
+			s.feeds[i] = s.feeds[i][:n]
+		}
 		s.e.itemFailed(ctx, v, s.resp, err)
 		return
 	}
-	s.feeds = out
 	s.counts++
 	s.items = append(s.items, v)
 }
@@ -93,7 +104,8 @@ func (s *step) feedBytes() []scheduler.FeedBytes {
 // stateStep is a step of a spider with state.
 type stateStep struct {
 	*step
-	state *state
+	state   *state
+	reading bool // within Read
 }
 
 // Update implements [crawl.StateKeeper].
@@ -102,8 +114,15 @@ func (s *stateStep) Update(change func(any)) error {
 	return nil
 }
 
-// Read implements [crawl.StateKeeper].
+// Read implements [crawl.StateKeeper]. f may use the state again: a second lock
+// would wait for the loop, which waits for the first.
 func (s *stateStep) Read(f func(any)) error {
+	if s.reading {
+		f(s.state.v)
+		return nil
+	}
+	s.reading = true
+	defer func() { s.reading = false }()
 	s.state.read(f)
 	return nil
 }
@@ -114,13 +133,14 @@ func (e *Engine) newStep(r *crawl.Response) (*step, crawl.Step) {
 	if e.state == nil {
 		return s, s
 	}
-	return s, &stateStep{s, e.state}
+	return s, &stateStep{step: s, state: e.state}
 }
 
 // admit prepares a request for the frontier: it applies the spider's policies,
 // computes the fingerprint and encodes the request unless it is known already.
-// An entry without request was refused, and that is reported.
-func (e *Engine) admit(ctx context.Context, r *crawl.Request) (scheduler.Entry, error) {
+// An entry without request was refused, and that is reported. The spider is not
+// asked about a retry, which it admitted with the first try.
+func (e *Engine) admit(ctx context.Context, r *crawl.Request, retried bool) (scheduler.Entry, error) {
 	var none scheduler.Entry
 	r, err := e.prepare(r)
 	if err != nil {
@@ -129,11 +149,17 @@ func (e *Engine) admit(ctx context.Context, r *crawl.Request) (scheduler.Entry, 
 	if refused, err := e.refused(ctx, r); refused || err != nil {
 		return none, err
 	}
-	entry := scheduler.Entry{Request: r, Slot: e.slotOf(r), Fingerprint: scheduler.FingerprintOf(r.Verb(), r.URL, r.Body)}
+	entry := scheduler.Entry{Request: r, Fingerprint: scheduler.FingerprintOf(r.Verb(), r.URL, r.Body)}
 	if !r.DontFilter && e.known(entry.Fingerprint) {
-		entry.Known = true
+		entry.Known, entry.Slot = true, e.slotOf(r)
 		return entry, nil
 	}
+	if e.policies.admit != nil && !retried { // after the duplicates, lest they use up a budget
+		if refused, err := ignored(e.policies.admit.Admit(r)); refused || err != nil {
+			return none, err
+		}
+	}
+	entry.Slot = e.slotOf(r)
 	return e.encode(entry) //nolint:contextcheck // naming a callback needs none.
 }
 
@@ -159,12 +185,13 @@ func (e *Engine) prepare(r *crawl.Request) (*crawl.Request, error) {
 	return &c, nil
 }
 
-// refused asks the spider and those who listen whether the request may go.
+// refused asks those who listen whether the request may go.
 func (e *Engine) refused(ctx context.Context, r *crawl.Request) (bool, error) {
-	err := crawl.Send(ctx, e.env.Signals, crawl.RequestScheduled{Request: r})
-	if err == nil && e.policies.admit != nil {
-		err = e.policies.admit.Admit(r)
-	}
+	return ignored(crawl.Send(ctx, e.env.Signals, crawl.RequestScheduled{Request: r}))
+}
+
+// ignored tells an error that refuses from others.
+func ignored(err error) (bool, error) {
 	if ig := new(crawl.IgnoreError); errors.As(err, &ig) {
 		return true, nil
 	}

@@ -20,21 +20,26 @@ type worker struct {
 	settled bool
 	bytes   int64 // counted in the bytes gate
 	parsing bool  // holds a place of the parse gate
+	cut     bool  // a fetch of the callback was cut short by the stop
 	parts   uint64
 }
 
 // work runs in a goroutine of its own and always ends with an outcome.
 func (w *worker) work() {
-	outcome := scheduler.Outcome{Kind: scheduler.Release}
+	outcome := scheduler.Outcome{Kind: scheduler.Dead}
 	var s *step
+	defer func() { w.end(outcome, s) }() // a callback that calls runtime.Goexit ends so too
 	err := crawl.Guard(func() error {
 		outcome, s = w.handle()
 		return nil
 	})
 	if err != nil {
 		w.e.log.Error().Err(err).Msgf("Error in the engine while handling %v", w.req)
-		outcome = scheduler.Outcome{Kind: scheduler.Dead}
 	}
+}
+
+// end gives back what the worker holds and tells the loop.
+func (w *worker) end(outcome scheduler.Outcome, s *step) {
 	w.settle(scheduler.SlotHint{Unused: outcome.Kind == scheduler.Release})
 	w.leaveParse()
 	w.run.bytes.Add(-w.bytes)
@@ -59,8 +64,12 @@ func (w *worker) handle() (scheduler.Outcome, *step) {
 		return scheduler.Outcome{Kind: scheduler.Release}, nil
 	}
 	if re := new(crawl.RescheduleError); errors.As(err, &re) {
-		w.settle(hint)
-		return w.replace(re.Request)
+		s, rerr := w.replace(re.Request)
+		if rerr == nil {
+			w.settle(hint)
+			return scheduler.Outcome{Kind: scheduler.Done, Push: s.push}, s
+		}
+		err = rerr
 	}
 	w.countBytes(resp)
 	w.settle(hint)
@@ -140,16 +149,25 @@ func (w *worker) leaveParse() {
 	}
 }
 
-// replace ends the step with another request in place of this one.
-func (w *worker) replace(r *crawl.Request) (scheduler.Outcome, *step) {
+// replace returns a step with another request in place of this one.
+func (w *worker) replace(r *crawl.Request) (*step, error) {
 	s, _ := w.e.newStep(nil)
-	w.emit(w.run.work, s, r)
-	return scheduler.Outcome{Kind: scheduler.Done, Push: s.push}, s
+	if err := w.emit(s, r); err != nil {
+		return nil, fmt.Errorf("reschedule %v: %w", w.req, err)
+	}
+	return s, nil
 }
 
-// emit adds a request that follows from the present one.
-func (w *worker) emit(ctx context.Context, s *step, r *crawl.Request) {
-	if err := s.Emit(ctx, r); err != nil {
+// emit adds a request that follows from the present one. A stop in between must
+// not lose it.
+func (w *worker) emit(s *step, r *crawl.Request) error {
+	s.retried = r.Trail.Retries > w.req.Trail.Retries
+	return s.Emit(context.WithoutCancel(w.run.work), r)
+}
+
+// follow is emit for what a callback has asked for.
+func (w *worker) follow(s *step, r *crawl.Request) {
+	if err := w.emit(s, r); err != nil {
 		w.e.log.Error().Err(err).Msgf("Error rescheduling %v", w.req)
 	}
 }
@@ -161,6 +179,9 @@ func (w *worker) callback(resp *crawl.Response, failure *crawl.Failure) (schedul
 	ctx := w.run.work
 	out := crawl.NewOut(ctx, resp, emitter, crawl.FetcherFunc(w.nested))
 	err := crawl.Guard(func() error { return w.e.handler(ctx, resp, failure, out) })
+	if w.cut || errors.Is(out.Err(), crawl.ErrStopped) {
+		return scheduler.Outcome{Kind: scheduler.Release}, nil // whatever it made of it
+	}
 	if err == nil {
 		err = out.Err()
 	}
@@ -181,8 +202,7 @@ func (w *worker) judge(ctx context.Context, s *step, err error, resp *crawl.Resp
 	undo, stop := new(crawl.UndoError), new(crawl.CloseError)
 	switch {
 	case err == nil:
-	case ctx.Err() != nil && errors.Is(err, crawl.ErrStopped), errors.Is(err, context.Canceled) && ctx.Err() != nil:
-		return false
+		w.run.undos.Store(0)
 	case errors.As(err, &undo):
 		w.e.log.Warn().Err(undo.Err).Msgf("Undone: %v goes back into the queue", w.req)
 		w.leaveParse()
@@ -192,10 +212,12 @@ func (w *worker) judge(ctx context.Context, s *step, err error, resp *crawl.Resp
 		w.e.closeSpider(stop.Reason)
 	case errors.As(err, &retry):
 		if next, ok := w.e.retry.Next(retry.Request, retry.Reason); ok {
-			w.emit(ctx, s, next)
+			w.follow(s, next)
 		}
 	case errors.As(err, &reschedule):
-		w.emit(ctx, s, reschedule.Request)
+		w.follow(s, reschedule.Request)
+	case ctx.Err() != nil:
+		return false // what failed may have failed because of the cut
 	default:
 		w.e.failed(ctx, err, w.req, resp)
 	}
@@ -215,9 +237,14 @@ func (w *worker) flush(ctx context.Context, push []scheduler.Entry) error {
 func (w *worker) nested(ctx context.Context, r *crawl.Request) (*crawl.Response, error) {
 	if w.parsing {
 		w.leaveParse()
-		defer func() { w.run.parse <- struct{}{}; w.parsing = true }()
+		defer w.enterParse()
 	}
-	return downloader.Follow(crawl.FetcherFunc(w.beside)).Fetch(ctx, r)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(w.run.work, func() { cancel(crawl.ErrStopped) })()
+	resp, err := downloader.Follow(crawl.FetcherFunc(w.beside)).Fetch(ctx, r)
+	w.cut = w.cut || err != nil && w.run.work.Err() != nil
+	return resp, err
 }
 
 // beside downloads one request beside the queue.

@@ -38,7 +38,6 @@ func benchOpen(b *testing.B, dir string, assignments ...string) (*scheduler.Loca
 }
 
 func benchStep(b *testing.B, f *scheduler.Local, done []scheduler.Outcome, want int) scheduler.Grant {
-	b.Helper()
 	g, err := f.Step(context.Background(), nil, done, want)
 	if err != nil {
 		b.Fatal(err)

@@ -105,6 +105,7 @@ type reporter struct {
 	debug, dupeDebug                bool
 	enqueued, dequeued              [layers]counter
 	allEnqueued, allDequeued        counter
+	filtered                        counter // nil before the first
 	stats                           *crawl.Stats
 	filteredLogged, unserialzLogged bool
 }
@@ -124,10 +125,18 @@ func (r *reporter) enqueue(layer int) { r.allEnqueued.Add(1); r.enqueued[layer].
 
 func (r *reporter) dequeue(layer int) { r.allDequeued.Add(1); r.dequeued[layer].Add(1) }
 
+// countDuplicate counts a refused request. The counter is made by the first.
+func (r *reporter) countDuplicate() {
+	if r.filtered == nil {
+		r.filtered = r.stats.Counter("dupefilter/filtered")
+	}
+	r.filtered.Add(1)
+}
+
 // duplicate counts a refused request, and logs the first or every one as Scrapy
 // does.
 func (r *reporter) duplicate(req *crawl.Request) {
-	r.stats.Inc("dupefilter/filtered")
+	r.countDuplicate()
 	switch {
 	case r.dupeDebug:
 		referer := req.Header.Get("Referer")

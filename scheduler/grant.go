@@ -12,7 +12,7 @@ import (
 // grant leases the next request, if one may start.
 func (f *Local) grant(now time.Time) (Lease, bool, error) {
 	for i := range f.layers {
-		s := f.pick.pick(&f.layers[i].ready, f.last)
+		s := f.next(i, now)
 		if s == nil {
 			continue
 		}
@@ -20,6 +20,21 @@ func (f *Local) grant(now time.Time) (Lease, bool, error) {
 		return l, err == nil, err
 	}
 	return Lease{}, false, nil
+}
+
+// next returns the slot whose turn it is in a layer, nil if there is none.
+func (f *Local) next(layer int, now time.Time) *slot {
+	r := &f.layers[layer].ready
+	for {
+		s := f.pick.pick(r, f.last)
+		if s == nil || !r.node(s).stale {
+			return s
+		}
+		r.remove(s)
+		if ok, _ := f.slots.Ready(s.name, now); ok {
+			r.insert(s, f.pick.key(s, layer, f.slots.Active(s.name)))
+		}
+	}
 }
 
 // take leases the best request of a slot in a layer.
@@ -30,7 +45,7 @@ func (f *Local) take(s *slot, layer int, now time.Time) (Lease, error) {
 	}
 	ref.Slot = s.name
 	f.layers[layer].n--
-	f.last = s.name
+	f.last = s
 	f.nextLease++
 	out := Lease{ID: f.nextLease, Slot: s.name}
 	l := &lease{ref: ref, layer: layer}

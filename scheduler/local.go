@@ -27,7 +27,7 @@ type Local struct {
 	layers    [layers]layer
 	store     memStore
 	bySlot    map[string]*slot
-	last      string // name of the slot picked last
+	last      *slot // picked last
 	timers    timeHeap[*slot]
 	delayed   timeHeap[delayed]
 	leases    map[LeaseID]*lease
@@ -35,6 +35,7 @@ type Local struct {
 	ordinal   uint64 // of the last start entry
 	startDone bool
 	names     map[string]bool // of callbacks, known to the job
+	granted   Grant           // the last one
 	paused    bool
 	closed    bool
 	boundary  uint64 // requests with lower addresses may have been with a process that died
@@ -92,10 +93,11 @@ func (f *Local) poke() {
 func (f *Local) Step(_ context.Context, progress []Progress, done []Outcome, want int) (Grant, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var g Grant
 	if f.closed {
-		return g, errClosed("step")
+		return Grant{}, errClosed("step")
 	}
+	g := f.emptyGrant()
+	defer func() { f.granted = g }()
 	now := time.Now()
 	if err := f.advance(progress, now); err != nil {
 		return g, err
@@ -123,6 +125,14 @@ func (f *Local) Step(_ context.Context, progress []Progress, done []Outcome, wan
 	}
 	f.describe(&g, now)
 	return g, nil
+}
+
+// emptyGrant returns a grant with the slices of the last one, which are the
+// frontier's again.
+func (f *Local) emptyGrant() Grant {
+	clear(f.granted.Leases)
+	clear(f.granted.Refused)
+	return Grant{Leases: f.granted.Leases[:0], Refused: f.granted.Refused[:0]}
 }
 
 // describe fills in the state of the whole.
@@ -218,10 +228,13 @@ func (f *Local) refresh(s *slot, now time.Time) {
 	at := f.serve(s, now)
 	ok, queueAt := f.slots.Ready(s.name, now)
 	for i := range f.layers {
-		if s.queues[i].n > 0 && ok {
-			f.layers[i].ready.put(s, f.pick.key(s, i, f.slots.Active(s.name)))
-		} else {
-			f.layers[i].ready.remove(s)
+		switch r := &f.layers[i].ready; {
+		case s.queues[i].n == 0:
+			r.remove(s)
+		case ok:
+			r.put(s, f.pick.key(s, i, f.slots.Active(s.name)))
+		default:
+			r.hide(s)
 		}
 	}
 	if s.queued() > 0 {
@@ -285,10 +298,7 @@ func (f *Local) Close(_ context.Context, reason string) error {
 		err = errors.Join(err, f.endRun())
 		end.Active = f.active()
 	}
-	if closeErr := f.job.Close(end); closeErr != nil {
-		err = errors.Join(err, fmt.Errorf("close the job: %w", closeErr))
-	}
-	return err
+	return errors.Join(err, f.job.Close(end))
 }
 
 // warnLost tells of requests that a stopped job loses because they could not be

@@ -168,3 +168,39 @@ func TestBadConfig(t *testing.T) {
 		openOn(t, fs, jobs.Options{})
 	}
 }
+
+// TestAttemptsAreWritten checks that the attempt of a request that may have
+// killed the process before is in the file before its callback may run, however
+// rarely the buffer is written.
+func TestAttemptsAreWritten(t *testing.T) {
+	t.Parallel()
+	fs := faultfs.New()
+	rarely := jobs.Options{FlushInterval: 1 << 60, SyncInterval: 1 << 60}
+	f := openOn(t, fs, rarely)
+	if _, err := f.Step(t.Context(), nil, []scheduler.Outcome{startOutcome(1, "s", &crawl.Request{URL: "1"})}, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(t.Context(), "shutdown"); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 6 { // the sixth is refused
+		f := openOn(t, fs, rarely)
+		g, err := f.Step(t.Context(), nil, nil, 1)
+		if err != nil || len(g.Leases) != min(5-i, 1) {
+			t.Fatalf("run %d: %d leases, error %v", i+1, len(g.Leases), err)
+		}
+		for _, l := range g.Leases {
+			if !l.Careful {
+				t.Errorf("run %d: the lease is not careful", i+1)
+			}
+			if _, err := f.Step(t.Context(), []scheduler.Progress{{Lease: l.ID, Settled: true}}, nil, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		killed := fs.Kill()
+		if err := f.Close(t.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+		fs = killed
+	}
+}

@@ -3,9 +3,7 @@ package scheduler_test
 import (
 	"context"
 	"flag"
-	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -299,56 +297,4 @@ func (w *world) drain() {
 	if g := w.step(nil, nil, 1); g.State != scheduler.Empty {
 		w.Fatalf("life %d: state %d at the end, want Empty", w.lives, g.State)
 	}
-}
-
-func (w *world) fail(what string, got, want any) {
-	w.Helper()
-	w.Fatalf("life %d, step %d, %+v: %s: got %v, want %v", w.lives, w.count, w.m.cfg, what, got, want)
-}
-
-// step calls Step and compares the grant with the model's.
-func (w *world) step(progress []scheduler.Progress, done []scheduler.Outcome, want int, refused ...string) scheduler.Grant {
-	w.Helper()
-	g, err := w.f.Step(context.Background(), progress, done, want)
-	if err != nil {
-		w.Fatalf("life %d: %v", w.lives, err)
-	}
-	var got []string
-	for _, e := range g.Refused {
-		got = append(got, e.Request.URL[len("http://x/"):])
-	}
-	if !slices.Equal(got, refused) {
-		w.fail("refused", got, refused)
-	}
-	now := time.Now()
-	for i := range want {
-		r, ok := w.m.grant(now)
-		if ok != (i < len(g.Leases)) {
-			w.fail(fmt.Sprintf("grants of %d", want), len(g.Leases), r)
-		}
-		if !ok {
-			break
-		}
-		w.take(g.Leases[i], r)
-	}
-	if g.Backlog != int64(len(w.m.pending)) || (g.State == scheduler.Empty) != (len(w.m.pending)+len(w.m.leases) == 0) {
-		w.fail("state and backlog", []any{g.State, g.Backlog}, len(w.m.pending))
-	}
-	return g
-}
-
-func (w *world) take(l scheduler.Lease, want modelRequest) {
-	w.Helper()
-	r := l.Request
-	if r == nil {
-		var err error
-		if r, err = w.callbacks.DecodeRequest(l.Body); err != nil {
-			w.Fatal(err)
-		}
-	}
-	got := fmt.Sprint(r.URL[len("http://x/"):], l.Slot, r.Priority, r.Method)
-	if exp := fmt.Sprint(want.name, want.slot, want.priority, strconv.Itoa(want.tag)); got != exp {
-		w.fail("lease", got, exp)
-	}
-	w.m.leases = append(w.m.leases, &modelLease{id: l.ID, r: want})
 }

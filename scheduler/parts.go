@@ -97,7 +97,7 @@ func (l *lease) onDisk() bool {
 // memory.
 func (f *Local) refusePart(g *Grant, tx *jobs.Tx, p part) {
 	if p.layer == disk {
-		f.report.stats.Inc("dupefilter/filtered")
+		f.report.countDuplicate()
 		tx.Set(metaRefused, binary.LittleEndian.AppendUint64(nil, p.ref.ID))
 		return
 	}

@@ -7,9 +7,10 @@ type policy interface {
 	// key is the place of a slot that has requests in a layer.
 	key(s *slot, layer int, active int) sortKey
 
-	// pick returns the slot whose turn it is, nil if there is none. last is the
-	// name of the slot picked before.
-	pick(set *readySet, last string) *slot
+	// pick returns the slot whose turn it is, nil if there is none, or a stale one
+	// that has to be put right before that can be told. last is the slot
+	// picked before, nil if there was none.
+	pick(set *readySet, last *slot) *slot
 }
 
 var policies = crawl.NewRegistry[policy]("scheduler priority queue") //nolint:gochecknoglobals // a registry.
@@ -25,16 +26,22 @@ func init() {
 type downloaderAware struct{}
 
 func (downloaderAware) key(s *slot, _ int, active int) sortKey {
-	return sortKey{rank: int64(active), name: s.name}
+	return sortKey{level: uint8(min(active, levels-1)), rank: int64(active), name: s.name}
 }
 
-func (downloaderAware) pick(set *readySet, last string) *slot {
+func (downloaderAware) pick(set *readySet, last *slot) *slot {
 	first := set.first()
-	if first == nil {
-		return nil
+	if first == nil || last == nil || set.node(first).stale {
+		return first
 	}
-	rank := set.node(first).key.rank
-	if next := set.after(sortKey{rank: rank, name: last}); next != nil && set.node(next).key.rank == rank {
+	key := set.node(first).key
+	rank := key.rank
+	next := set.node(last).next
+	if n := set.node(last); !n.in || n.key.rank != rank {
+		key.name = last.name
+		_, next = set.around(key)
+	}
+	if next != nil && set.node(next).key.rank == rank {
 		return next
 	}
 	return first
@@ -54,4 +61,4 @@ func (plainPriority) key(s *slot, layer int, _ int) sortKey {
 	return sortKey{rank: ^int64(head.Priority), start: head.Start, order: order, name: s.name}
 }
 
-func (plainPriority) pick(set *readySet, _ string) *slot { return set.first() }
+func (plainPriority) pick(set *readySet, _ *slot) *slot { return set.first() }

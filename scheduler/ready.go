@@ -17,24 +17,30 @@ const (
 // or someone waiting in it.
 type slot struct {
 	name    string
-	queues  [layers]slotQueue
-	nodes   [layers]node
 	waiters []*waiter
 	timer   time.Time // for which it is in the timer heap; zero for none
+	queues  [layers]slotQueue
+	nodes   [layers]node
 }
 
 func (s *slot) queued() int { return s.queues[memory].n + s.queues[disk].n }
 
+// levels is how many trees a readySet has.
+const levels = 16
+
 // sortKey is the place of a slot among those that can start a request.
 type sortKey struct {
 	rank  int64 // fewest active downloads, or highest priority
-	start bool
 	order int64
 	name  string
+	level uint8 // below levels
+	start bool
 }
 
 func (k sortKey) compare(o sortKey) int {
 	switch {
+	case k.level != o.level:
+		return cmp64(int64(k.level), int64(o.level))
 	case k.rank != o.rank:
 		return cmp64(k.rank, o.rank)
 	case k.start != o.start:
@@ -58,33 +64,64 @@ func cmp64(a, b int64) int {
 // node places a slot in a readySet.
 type node struct {
 	left, right *slot
+	prev, next  *slot // in the order of the keys, within the level
 	weight      uint32
 	key         sortKey
 	in          bool
+	stale       bool // the slot belongs further back, or not in the set
 }
 
 // readySet is the set of slots that have a request in one layer and may start
-// it, in the order of their keys: a treap whose nodes lie in the slots. All
-// operations take O(log n) steps.
+// it, in the order of their keys: for each level a treap whose nodes lie in the
+// slots. All operations take O(log n) steps. Few slots have active downloads, so
+// with a level of their own they move in and out of a small tree.
+//
+// A slot that a lease makes worse, or unready, stays where it is and is only
+// marked stale. Most often its download ends before its turn comes again, and
+// nothing has to move. Who picks a stale slot puts it right and picks again.
 type readySet struct {
-	layer int
-	root  *slot
+	layer  int
+	roots  [levels]*slot
+	firsts [levels]*slot
 }
 
 func (r *readySet) node(s *slot) *node { return &s.nodes[r.layer] }
 
-// put inserts a slot, or moves it to its new place.
+// put inserts a slot, or moves it to its new place if that is before its old
+// one, or marks it stale.
 func (r *readySet) put(s *slot, key sortKey) {
 	n := r.node(s)
 	if n.in {
-		if n.key == key {
+		c := key.compare(n.key)
+		if n.stale = c > 0; c >= 0 {
 			return
 		}
 		r.remove(s)
 	}
+	r.insert(s, key)
+}
+
+// hide marks a slot that may not start a request.
+func (r *readySet) hide(s *slot) { r.node(s).stale = true }
+
+func (r *readySet) insert(s *slot, key sortKey) {
+	n := r.node(s)
 	*n = node{key: key, in: true, weight: rand.Uint32()}
-	left, right := r.split(r.root, key)
-	r.root = r.merge(r.merge(left, s), right)
+	r.link(s)
+	at := &r.roots[key.level]
+	for *at != nil {
+		an := r.node(*at)
+		if an.weight < n.weight {
+			break
+		}
+		if key.compare(an.key) < 0 {
+			at = &an.left
+		} else {
+			at = &an.right
+		}
+	}
+	n.left, n.right = r.split(*at, key)
+	*at = s
 }
 
 func (r *readySet) remove(s *slot) {
@@ -92,7 +129,7 @@ func (r *readySet) remove(s *slot) {
 	if !n.in {
 		return
 	}
-	at := &r.root
+	at := &r.roots[n.key.level]
 	for *at != s {
 		if an := r.node(*at); n.key.compare(an.key) < 0 {
 			at = &an.left
@@ -101,7 +138,35 @@ func (r *readySet) remove(s *slot) {
 		}
 	}
 	*at = r.merge(n.left, n.right)
+	r.unlink(s)
 	*n = node{}
+}
+
+// link puts a slot into the list of its level.
+func (r *readySet) link(s *slot) {
+	n := r.node(s)
+	before, after := r.around(n.key)
+	n.prev, n.next = before, after
+	if before == nil {
+		r.firsts[n.key.level] = s
+	} else {
+		r.node(before).next = s
+	}
+	if after != nil {
+		r.node(after).prev = s
+	}
+}
+
+func (r *readySet) unlink(s *slot) {
+	n := r.node(s)
+	if n.prev == nil {
+		r.firsts[n.key.level] = n.next
+	} else {
+		r.node(n.prev).next = n.next
+	}
+	if n.next != nil {
+		r.node(n.next).prev = n.prev
+	}
 }
 
 // split divides a tree into what is before key and what is not.
@@ -137,23 +202,22 @@ func (r *readySet) merge(a, b *slot) *slot {
 
 // first returns the slot with the lowest key, nil if there is none.
 func (r *readySet) first() *slot {
-	t := r.root
-	for t != nil && r.node(t).left != nil {
-		t = r.node(t).left
-	}
-	return t
-}
-
-// after returns the first slot whose key is greater.
-func (r *readySet) after(key sortKey) *slot {
-	var best *slot
-	for t := r.root; t != nil; {
-		n := r.node(t)
-		if n.key.compare(key) > 0 {
-			best, t = t, n.left
-		} else {
-			t = n.right
+	for _, s := range r.firsts {
+		if s != nil {
+			return s
 		}
 	}
-	return best
+	return nil
+}
+
+// around returns the slots of the key's level between which the key belongs.
+func (r *readySet) around(key sortKey) (before, after *slot) {
+	for t := r.roots[key.level]; t != nil; {
+		if n := r.node(t); n.key.compare(key) > 0 {
+			after, t = t, n.left
+		} else {
+			before, t = t, n.right
+		}
+	}
+	return before, after
 }

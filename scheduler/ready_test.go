@@ -22,11 +22,18 @@ func TestReadySetModel(t *testing.T) {
 	byKey := func(a, b *slot) int { return set.node(a).key.compare(set.node(b).key) }
 	for step := range 20_000 {
 		s := slots[rng.IntN(len(slots))]
-		if rng.IntN(3) == 0 {
+		key := randomKey(rng, s.name)
+		switch n := set.node(s); {
+		case rng.IntN(3) == 0:
 			set.remove(s)
 			model = slices.DeleteFunc(model, func(o *slot) bool { return o == s })
-		} else {
-			set.put(s, randomKey(rng, s.name))
+		case n.in && key.compare(n.key) >= 0: // stays, and is stale unless it is the same
+			set.put(s, key)
+			if n.stale != (key != n.key) {
+				t.Fatalf("step %d: stale %v for key %+v of a slot with %+v", step, n.stale, key, n.key)
+			}
+		default:
+			set.put(s, key)
 			model = slices.DeleteFunc(model, func(o *slot) bool { return o == s })
 			i, found := slices.BinarySearchFunc(model, s, byKey)
 			if found {
@@ -34,19 +41,25 @@ func TestReadySetModel(t *testing.T) {
 			}
 			model = slices.Insert(model, i, s)
 		}
-		if got := inOrder(&set, set.root); !slices.Equal(got, model) {
+		var got []*slot
+		for _, root := range set.roots {
+			got = append(got, inOrder(&set, root)...)
+		}
+		if !slices.Equal(got, model) {
 			t.Fatalf("step %d: the set has %d slots in another order than the %d of the model", step, len(got), len(model))
 		}
 		checkEnds(t, &set, model, randomKey(rng, "5"))
 	}
-	if set.root != nil && set.depth(set.root) > 40 {
-		t.Errorf("depth %d for %d slots", set.depth(set.root), len(model))
+	for _, root := range set.roots {
+		if d := set.depth(root); d > 30 {
+			t.Errorf("depth %d for %d slots", d, len(model))
+		}
 	}
 }
 
 func randomKey(rng *rand.Rand, name string) sortKey {
 	ranks := []int64{math.MinInt64, -1, 0, 1, math.MaxInt64}
-	return sortKey{rank: ranks[rng.IntN(len(ranks))], start: rng.IntN(2) == 0, order: rng.Int64N(3) - 1, name: name}
+	return sortKey{level: uint8(rng.IntN(2)) * (levels - 1), rank: ranks[rng.IntN(len(ranks))], start: rng.IntN(2) == 0, order: rng.Int64N(3) - 1, name: name}
 }
 
 func inOrder(r *readySet, s *slot) []*slot {
@@ -65,21 +78,34 @@ func (r *readySet) depth(s *slot) int {
 
 func checkEnds(t *testing.T, set *readySet, model []*slot, key sortKey) {
 	t.Helper()
-	var first, after *slot
+	var first, before, after *slot
 	if len(model) > 0 {
 		first = model[0]
 	}
 	for _, s := range model {
-		if set.node(s).key.compare(key) > 0 {
+		k := set.node(s).key
+		if k.level == key.level && k.compare(key) > 0 {
 			after = s
 			break
+		}
+		if k.level == key.level {
+			before = s
 		}
 	}
 	if got := set.first(); got != first {
 		t.Fatalf("first is %v, want %v", got, first)
 	}
-	if got := set.after(key); got != after {
-		t.Fatalf("after %+v is %v, want %v", key, got, after)
+	if b, a := set.around(key); b != before || a != after {
+		t.Fatalf("around %+v are %v and %v, want %v and %v", key, b, a, before, after)
+	}
+	for i, s := range model {
+		var next *slot
+		if i+1 < len(model) && set.node(model[i+1]).key.level == set.node(s).key.level {
+			next = model[i+1]
+		}
+		if n := set.node(s); n.next != next || next != nil && set.node(next).prev != s {
+			t.Fatalf("the slot after %+v is not the next in order", n.key)
+		}
 	}
 }
 

@@ -55,9 +55,9 @@ type recovery struct {
 	f        *Local
 	now      time.Time
 	resume   Resume
-	slots    map[string]string // interns names
-	pending  []pending         // by address
-	dead     int               // of them
+	places   places
+	pending  []pending // by address
+	dead     int       // of them
 	notBef   map[uint64]int64
 	parts    map[jobs.Addr][]pending
 	fps      map[uint64]Fingerprint // of provisional pushes
@@ -66,22 +66,14 @@ type recovery struct {
 	names    map[string]bool // of callbacks that requests of the job had
 }
 
-// pending is a request that the journal holds.
-type pending struct {
-	id       uint64
-	slot     string
-	priority int
-	flags    uint8
-	gone     bool
-}
-
 func (f *Local) recover(d Deps) (Resume, error) {
 	if !f.durable {
 		return Resume{Round: 1}, nil
 	}
 	r := &recovery{
-		f: f, now: time.Now(), slots: map[string]string{}, notBef: map[uint64]int64{},
-		parts: map[jobs.Addr][]pending{}, fps: map[uint64]Fingerprint{},
+		f: f, now: time.Now(), notBef: map[uint64]int64{},
+		places: places{slots: map[string]string{}, numbers: map[place]uint32{}},
+		parts:  map[jobs.Addr][]pending{}, fps: map[uint64]Fingerprint{},
 		attempts: map[jobs.Addr]bool{}, crashes: map[jobs.Addr]int{}, names: map[string]bool{},
 	}
 	r.resume.Resumed = d.Job.State() == jobs.StateResumed
@@ -135,15 +127,10 @@ func (r *recovery) visit(op jobs.Op) error {
 }
 
 func (r *recovery) pendingOf(op jobs.Op) pending {
-	name, ok := r.slots[string(op.Slot)]
-	if !ok {
-		name = string(op.Slot)
-		r.slots[name] = name
-	}
 	if op.NotBefore != 0 {
 		r.notBef[uint64(op.Addr)] = op.NotBefore
 	}
-	return pending{id: uint64(op.Addr), slot: name, priority: int(op.Priority), flags: op.Flags}
+	return pending{id: uint64(op.Addr), place: r.places.number(op.Slot, int(op.Priority)), flags: op.Flags}
 }
 
 func (r *recovery) push(op jobs.Op) {
@@ -289,12 +276,13 @@ func (r *recovery) fill() error {
 			}
 			continue
 		}
-		ref := Ref{ID: p.id, Slot: p.slot, Priority: p.priority, Start: p.flags&flagStart != 0}
+		where := r.places.list[p.place]
+		ref := Ref{ID: p.id, Slot: where.slot, Priority: where.priority, Start: p.flags&flagStart != 0}
 		if at := clampNotBefore(r.notBef[p.id], r.now); at.After(r.now) {
 			r.f.delayed.push(at, delayed{ref, disk})
 			continue
 		}
-		s := r.f.slot(p.slot)
+		s := r.f.slot(where.slot)
 		if err := r.f.enter(s, ref, disk); err != nil {
 			return err
 		}

@@ -9,7 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/skeincrawl/skein/crawltest"
 )
 
 // 2,500 hosts whose server never closes an idle connection, and 1,024
@@ -57,4 +60,31 @@ func TestManyHosts(t *testing.T) {
 	if n := strings.Count(string(b), `"status":200`); n != hosts {
 		t.Errorf("%d items of status 200, want %d", n, hosts)
 	}
+}
+
+// A full disk ends the crawl with one sentence, and with more room the same
+// command finishes it.
+func TestFullDisk(t *testing.T) {
+	j := newJob(t, crawltest.Config{Pages: 1500, Links: 20})
+	dir := filepath.Join(j.dir, "job")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=64k"); err != nil {
+		t.Skipf("a small file system can not be mounted here: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
+	p := j.start()
+	if c := p.code(); c != 1 || !strings.Contains(p.log.String(), "no space left on device") {
+		t.Fatalf("exit code %d, want 1; log:\n%s", c, p.log.String())
+	}
+	lines := strings.Split(strings.TrimSpace(p.log.String()), "\n")
+	if last := lines[len(lines)-1]; !strings.HasPrefix(last, "crawl: ") || !strings.Contains(last, "no space left") {
+		t.Errorf("last line: %s", last)
+	}
+	if err := syscall.Mount("none", dir, "tmpfs", syscall.MS_REMOUNT, "size=64m"); err != nil {
+		t.Fatal(err)
+	}
+	j.finish()
+	j.check()
 }

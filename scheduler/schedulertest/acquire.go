@@ -59,6 +59,7 @@ func acquireRows() []row {
 		{"Acquire before the lease is settled takes no place", true, acquireNoPlace},
 		{"Acquire before the lease is settled waits for the delay", true, acquireDelay},
 		{"Acquire starts the delay of its slot", true, acquireStartsDelay},
+		{"Acquire in its own slot does not count as sent", true, acquireOwnSlot},
 		{"Acquire of a settled lease takes a place", true, acquirePlace},
 		{"Acquire goes ahead of the queue", true, acquireAhead},
 	}
@@ -110,6 +111,21 @@ func acquireStartsDelay(t testing.TB, open crawlOpener) {
 	a.release(scheduler.SlotHint{})
 }
 
+func acquireOwnSlot(t testing.TB, open crawlOpener) {
+	h := start(t, open, delayed(10*time.Second))
+	h.emit(h.pages("a", "b")...)
+	l := h.lease(1)[0]
+	a := h.acquire(t.Context(), l.ID, "s")
+	a.granted(t, "the slot of the lease")
+	a.release(scheduler.SlotHint{})
+	pass(time.Hour)
+	if g := h.step(nil, nil, 1); len(g.Leases) > 0 {
+		t.Errorf("granted %v while the request itself is not sent", h.names(g.Leases))
+	}
+	h.step(sent(l.ID, time.Now()), nil, 0)
+	h.nothingUntil(10 * time.Second)
+}
+
 func acquirePlace(t testing.TB, open crawlOpener) {
 	h := start(t, open, limited(1))
 	h.emit(h.pages("a", "b")...)
@@ -153,6 +169,7 @@ func acquireAhead(t testing.TB, open crawlOpener) {
 func acquireLineRows() []row {
 	return []row{
 		{"Acquire gives up with its context", true, acquireCancelled},
+		{"a slot outlives who gave up on it", true, acquireGivenUp},
 		{"no deadlock with one place a slot", true, acquireOnePlace},
 		{"no deadlock of two slots on each other", true, acquireEachOther},
 		{"Acquire is for many callers beside Step", false, acquireRace},
@@ -174,6 +191,31 @@ func acquireCancelled(t testing.TB, open crawlOpener) {
 	h.emit(h.page("c"))
 	h.step(settled(second.ID), nil, 0)
 	h.lease(1) // nobody stands in the line any more
+}
+
+// acquireGivenUp leaves an alarm behind in a slot that is used again.
+func acquireGivenUp(t testing.TB, open crawlOpener) {
+	h := start(t, open, limited(1), delayed(10*time.Second))
+	h.emit(h.page("a"))
+	first := h.lease(1)[0]
+	h.step(sent(first.ID, time.Now()), nil, 0)
+	h.step(settled(first.ID), nil, 0)
+	ctx, cancel := context.WithCancel(t.Context())
+	a := h.acquire(ctx, first.ID, "s")
+	a.waits(t, "during the delay")
+	cancel()
+	if !a.isOver() {
+		t.Fatal("Acquire goes on after its context")
+	}
+	if g := h.step(nil, nil, 1); g.Next != 0 {
+		t.Errorf("next in %v, want 0: nobody waits", g.Next)
+	}
+	h.emit(h.pages("b", "c", "d")...)
+	for range 3 {
+		l := h.nothingUntil(10 * time.Second)
+		h.step(sent(l.ID, time.Now()), nil, 0)
+		h.step(settled(l.ID), nil, 0)
+	}
 }
 
 // acquireOnePlace has a callback that waits for the only place, whose holder

@@ -155,6 +155,7 @@ func (h *harness) step(progress []scheduler.Progress, done []scheduler.Outcome, 
 	if err != nil {
 		h.Fatalf("Step: %v", err)
 	}
+	g.Leases, g.Refused = slices.Clone(g.Leases), slices.Clone(g.Refused) // they are ours only until the next Step
 	for _, p := range progress {
 		if p.Settled {
 			h.free(p.Lease, false)

@@ -87,6 +87,8 @@ func delayRows() []row {
 		{"Unused gives the delay back", true, unusedGivesBack},
 		{"a release gives the delay back", true, releaseGivesBack},
 		{"a server's back-off holds the slot", true, backOff},
+		{"a back-off puts off the next request", true, laterBackOff},
+		{"a release of what was sent lets nothing else go", true, releaseOfSent},
 		{"a slot keeps its delay when it runs dry", true, drySlot},
 		{"Next is that of the earliest slot", true, nextOfEarliest},
 		{"NotBefore waits and does not block", true, notBefore},
@@ -145,6 +147,29 @@ func backOff(t testing.TB, open crawlOpener) {
 	hint := scheduler.SlotHint{Latency: time.Second, BackOff: time.Now().Add(time.Minute)}
 	h.step([]scheduler.Progress{{Lease: h.lease(1)[0].ID, Settled: true, Hint: hint}}, nil, 0)
 	h.nothingUntil(time.Minute)
+}
+
+func laterBackOff(t testing.TB, open crawlOpener) {
+	h := start(t, open, delayed(10*time.Second))
+	h.emit(h.pages("a", "b")...)
+	l := h.lease(1)[0]
+	if g := h.step(sent(l.ID, time.Now()), nil, 0); g.Next != 10*time.Second {
+		t.Errorf("next in %v, want 10s", g.Next)
+	}
+	hint := scheduler.SlotHint{Latency: time.Second, BackOff: time.Now().Add(time.Minute)}
+	h.step([]scheduler.Progress{{Lease: l.ID, Settled: true, Hint: hint}}, nil, 0)
+	h.nothingUntil(time.Minute)
+}
+
+func releaseOfSent(t testing.TB, open crawlOpener) {
+	h := start(t, open, delayed(10*time.Second))
+	h.emit(h.pages("a", "b", "c")...)
+	first := h.lease(1)[0]
+	h.step(sent(first.ID, time.Now()), nil, 0)
+	h.nothingUntil(10 * time.Second) // leases the second, which is not sent
+	if g := h.step(nil, []scheduler.Outcome{release(first.ID)}, 9); len(g.Leases) > 0 {
+		t.Errorf("granted %v while another request is not sent", h.names(g.Leases))
+	}
 }
 
 func drySlot(t testing.TB, open crawlOpener) {

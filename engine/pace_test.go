@@ -1,0 +1,262 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/skeincrawl/skein/crawl"
+)
+
+// arrivals notes when requests arrive.
+type arrivals struct {
+	mu sync.Mutex
+	at []time.Time
+}
+
+func (a *arrivals) note() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.at = append(a.at, time.Now())
+}
+
+// wantGaps fails for a gap shorter than least, or an average below mean.
+func (a *arrivals) wantGaps(t *testing.T, n int, least, mean time.Duration) {
+	t.Helper()
+	slices.SortFunc(a.at, time.Time.Compare)
+	if len(a.at) != n {
+		t.Fatalf("%d requests, want %d", len(a.at), n)
+	}
+	for i := 1; i < n; i++ {
+		if gap := a.at[i].Sub(a.at[i-1]); gap < least {
+			t.Errorf("gap %d is %v, want at least %v", i, gap, least)
+		}
+	}
+	if got := a.at[n-1].Sub(a.at[0]) / time.Duration(n-1); got < mean {
+		t.Errorf("the average gap is %v, want at least %v", got, mean)
+	}
+}
+
+// SLOT-04, SLOT-05: the gaps between requests of a host, as its server sees
+// them, when the delay is fixed and when it is drawn; also with fetches within
+// steps among them.
+func TestDelay(t *testing.T) {
+	const delay = 50 * time.Millisecond
+	for _, c := range []struct {
+		name, assign string
+		nested       bool
+		least, mean  time.Duration
+	}{
+		{"SLOT-04 fixed", "RANDOMIZE_DOWNLOAD_DELAY=False", false, delay / 2, delay * 8 / 10},
+		{"SLOT-05 drawn", "RANDOMIZE_DOWNLOAD_DELAY=True", false, delay / 4, delay * 4 / 10},
+		{"with Out.Fetch", "RANDOMIZE_DOWNLOAD_DELAY=False", true, delay / 2, delay * 8 / 10},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var a arrivals
+			srv := serve(t, func(w http.ResponseWriter, _ *http.Request) { a.note(); fmt.Fprint(w, "x") })
+			p := (&probe{}).starts(urls(srv.URL, 11)...)
+			n := 11
+			if c.nested {
+				p.starts(urls(srv.URL, 6)...)
+				p.page = func(ctx context.Context, r *crawl.Response, out crawl.Out) error {
+					if strings.HasSuffix(r.URL, "/5") {
+						return nil
+					}
+					_, err := out.Fetch(ctx, &crawl.Request{URL: r.URL + "/inner"})
+					return err
+				}
+			}
+			p.crawl(t, "DOWNLOAD_DELAY=50ms", c.assign).want(t, "finished", map[string]int64{"downloader/response_count": int64(n)})
+			a.wantGaps(t, n, c.least, c.mean)
+		})
+	}
+}
+
+// A host with a long delay, one that does not answer, and a bound of one
+// download a host hold nobody else up (scrapy/scrapy#2638).
+func TestSlowHostBlocksNobody(t *testing.T) {
+	for name, assign := range map[string]string{"delay": "DOWNLOAD_DELAY=10s", "one a host": "CONCURRENT_REQUESTS_PER_DOMAIN=1"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fast := make(chan struct{}, 100)
+			srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasPrefix(r.Host, "localhost") { // the slow one: it answers when the other is done
+					select {
+					case <-fast:
+						fast <- struct{}{}
+					case <-r.Context().Done():
+					}
+				}
+				fmt.Fprint(w, "x")
+			})
+			slow := strings.Replace(srv.URL, "127.0.0.1", "localhost", 1)
+			ctx, cancel := context.WithCancel(t.Context())
+			p := &probe{}
+			var left atomic.Int32
+			left.Store(20)
+			p.begin = func(_ context.Context, out crawl.Out) error {
+				for i := range 20 {
+					out.Request(&crawl.Request{URL: fmt.Sprintf("%s/%d", slow, i), Priority: 5})
+				}
+				for i := range 20 {
+					out.Request(&crawl.Request{URL: fmt.Sprintf("%s/%d", srv.URL, i), Options: crawl.Options{Slot: fmt.Sprint("fast", i)}})
+				}
+				return nil
+			}
+			p.page = func(_ context.Context, r *crawl.Response, _ crawl.Out) error {
+				if r.Request.Options.Slot != "" && left.Add(-1) == 0 {
+					fast <- struct{}{}
+					cancel()
+				}
+				return nil
+			}
+			began := time.Now()
+			end := finish(ctx, t, probeOptions(t, p, p, assign, "CONCURRENT_REQUESTS=4"))
+			end.want(t, "shutdown", nil)
+			if left.Load() != 0 || time.Since(began) > 5*time.Second {
+				t.Errorf("%d pages of other hosts are missing after %v", left.Load(), time.Since(began))
+			}
+		})
+	}
+}
+
+// SLOT-07: a server that takes too long, before or after its headers, leads to
+// the errback; SLOT-08: one that is merely slow does not.
+func TestDownloadTimeout(t *testing.T) {
+	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/after" {
+			w.Header().Set("Content-Length", "9")
+			w.(http.Flusher).Flush()
+		}
+		if r.URL.Path != "/ok" {
+			<-r.Context().Done()
+		}
+	})
+	p := &probe{}
+	p.page = func(_ context.Context, r *crawl.Response, _ crawl.Out) error {
+		p.note("callback %s", r.URL[len(srv.URL):])
+		return nil
+	}
+	p.begin = func(_ context.Context, out crawl.Out) error {
+		for _, path := range []string{"/before", "/after", "/ok"} {
+			out.Request(&crawl.Request{URL: srv.URL + path, Errback: func(_ context.Context, f *crawl.Failure, _ crawl.Out) error {
+				p.note("errback %s %s", path, f.Kind)
+				return nil
+			}})
+		}
+		return nil
+	}
+	p.crawl(t, "DOWNLOAD_TIMEOUT=350ms", "RETRY_ENABLED=False").want(t, "finished", nil)
+	want := []string{"callback /ok", "errback /after timeout", "errback /before timeout"}
+	if got := p.notes(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// meter knows how many are in it, and how many were at most.
+type meter struct{ now, most atomic.Int32 }
+
+func (m *meter) enter() {
+	n := m.now.Add(1)
+	for {
+		old := m.most.Load()
+		if n <= old || m.most.CompareAndSwap(old, n) {
+			return
+		}
+	}
+}
+
+func (m *meter) leave() { m.now.Add(-1) }
+
+// CONCURRENT_REQUESTS holds over all hosts, the fetches within steps included,
+// and CONCURRENT_PARSES for the callbacks that do not wait for a fetch.
+func TestGatesHold(t *testing.T) {
+	for _, c := range []struct{ requests, parses int32 }{{1, 1}, {3, 2}, {4, 8}} {
+		t.Run(fmt.Sprintf("%d,%d", c.requests, c.parses), func(t *testing.T) {
+			t.Parallel()
+			var wire, parse meter
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				wire.enter()
+				defer wire.leave()
+				fmt.Fprint(w, strings.Repeat("x", 1000))
+			}))
+			defer s.Close()
+			p := &probe{}
+			p.begin = func(_ context.Context, out crawl.Out) error {
+				for i := range 60 {
+					out.Request(&crawl.Request{URL: fmt.Sprintf("%s/%d", s.URL, i), Options: crawl.Options{Slot: fmt.Sprint(i % 5)}})
+				}
+				return nil
+			}
+			p.page = func(ctx context.Context, r *crawl.Response, out crawl.Out) error {
+				parse.enter()
+				parse.leave()
+				_, err := out.Fetch(ctx, &crawl.Request{URL: r.URL + "/inner", Options: crawl.Options{Slot: "inner"}})
+				parse.enter()
+				parse.leave()
+				return err
+			}
+			p.crawl(t, fmt.Sprintf("CONCURRENT_REQUESTS=%d", c.requests), fmt.Sprintf("CONCURRENT_PARSES=%d", c.parses)).
+				want(t, "finished", map[string]int64{"downloader/response_count": 120, "spider_exceptions/count": 0})
+			if got := wire.most.Load(); got > c.requests {
+				t.Errorf("%d downloads at once, want at most %d", got, c.requests)
+			}
+			if got := parse.most.Load(); got > c.parses {
+				t.Errorf("%d callbacks at once, want at most %d", got, c.parses)
+			}
+		})
+	}
+}
+
+// A callback that waits in Out.Fetch leaves its place to others: with one place
+// every callback here waits for the fetch of all.
+func TestParsePlaceIsFreeInFetch(t *testing.T) {
+	const n = 5
+	var inner sync.WaitGroup
+	inner.Add(n)
+	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/inner") {
+			inner.Done()
+			inner.Wait()
+		}
+		fmt.Fprint(w, "x")
+	})
+	p := (&probe{}).starts(urls(srv.URL, n)...)
+	p.page = func(ctx context.Context, r *crawl.Response, out crawl.Out) error {
+		_, err := out.Fetch(ctx, &crawl.Request{URL: r.URL + "/inner"})
+		return err
+	}
+	p.crawl(t, "CONCURRENT_PARSES=1").want(t, "finished", map[string]int64{"downloader/response_count": 2 * n})
+}
+
+// SCRAPER_SLOT_MAX_ACTIVE_SIZE: nothing is leased while the bodies in callbacks
+// are larger, and the crawl goes on when they are gone.
+func TestBytesGate(t *testing.T) {
+	var sent atomic.Int32
+	srv := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		sent.Add(1)
+		fmt.Fprint(w, strings.Repeat("x", 20_000))
+	})
+	p := (&probe{}).starts(urls(srv.URL, 8)...)
+	p.page = func(ctx context.Context, r *crawl.Response, out crawl.Out) error {
+		before := sent.Load()
+		// Steps happen in the meantime: this fetch takes some.
+		if _, err := out.Fetch(ctx, &crawl.Request{URL: srv.URL + "/inner"}); err != nil {
+			return err
+		}
+		if got := sent.Load() - before - 1; got != 0 {
+			t.Errorf("%d requests were sent while a callback held its body", got)
+		}
+		return nil
+	}
+	p.crawl(t, "SCRAPER_SLOT_MAX_ACTIVE_SIZE=10000", "CONCURRENT_REQUESTS=1").
+		want(t, "finished", map[string]int64{"downloader/response_count": 16})
+}
