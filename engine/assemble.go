@@ -209,7 +209,7 @@ func (e *Engine) jobArgs() map[string]string {
 	args := map[string]string{}
 	for _, a := range e.env.Spec.Args() {
 		v, given := e.opts.Args[a.Name]
-		if !given {
+		if !given || a.Run {
 			continue
 		}
 		if a.Secret {

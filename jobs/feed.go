@@ -30,6 +30,13 @@ type Sink interface {
 	Truncate(n int64) error
 }
 
+// Joiner is a [Sink] that prepares for going on after bytes that the job does not
+// know, such as a line without an end. Join returns how many bytes it added. It
+// is called before the first Append.
+type Joiner interface {
+	Join() (int64, error)
+}
+
 // Feed is an output whose bytes belong to the steps of a job.
 //
 // At recovery each feed is cut back to the length that the job has committed.
@@ -120,6 +127,21 @@ func (f *feed) judge(st *feedState, clean bool) (string, error) {
 	}
 	f.foreign = true
 	return fmt.Sprintf("feed %s %s: it is left as it is, and new items go to its end", f.Name, why), nil
+}
+
+// join prepares a feed that goes on at its present end for the first time.
+func (f *feed) join() error {
+	s, ok := f.Sink.(Joiner)
+	if !ok || f.empty || f.plain || f.size == 0 {
+		return nil
+	}
+	n, err := s.Join()
+	if err != nil {
+		return fmt.Errorf("go on with feed %s: %w", f.Name, err)
+	}
+	f.size += n
+	f.length += n
+	return nil
 }
 
 func (f *feed) matches(st *feedState) (bool, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -244,7 +245,23 @@ func (j *Job) load() error {
 		return j.unusable("read the journal", err)
 	}
 	j.round, j.state = j.scan.round, j.scan.state()
-	return nil
+	return j.missing()
+}
+
+// missing refuses a directory whose journal is gone although there were runs. A
+// reset leaves none either, but puts the old one aside first.
+func (j *Job) missing() error {
+	if j.manifest.Runs == 0 || j.state != StateNew {
+		return nil
+	}
+	names, err := j.fsys.List(j.dir)
+	if err != nil {
+		return j.unusable("list it", err)
+	}
+	if slices.Contains(names, oldQueue) {
+		return nil
+	}
+	return &DamageError{File: j.queue(), Reason: "the segments are gone, although the job had runs"}
 }
 
 func (j *Job) queue() string { return filepath.Join(j.dir, queueDir) }

@@ -24,7 +24,13 @@ func (j *Job) openVolatile() error {
 		if _, err := f.measure(); err != nil {
 			return err
 		}
-		if !f.Overwrite || f.size == 0 {
+		if !f.Overwrite {
+			if err := f.join(); err != nil {
+				return err
+			}
+			continue
+		}
+		if f.size == 0 {
 			continue
 		}
 		if err := f.Sink.Truncate(0); err != nil {
