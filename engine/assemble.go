@@ -60,7 +60,15 @@ func (e *Engine) assembleFeeds() error {
 		Targets: e.opts.Feeds, Stdout: e.opts.Stdout, Job: e.cfg.JobDir != "",
 		Log: e.env.Logger("feedexport"), Stats: e.env.Stats,
 	})
-	return err
+	if err != nil || e.cfg.JobDir == "" {
+		return err
+	}
+	for _, t := range e.opts.Feeds {
+		if jobs.Owns(e.cfg.JobDir, t.Path) {
+			return fmt.Errorf("feed %q is a file of the job directory itself", t.URI)
+		}
+	}
+	return nil
 }
 
 func (e *Engine) assembleDownloader() error {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -147,6 +148,22 @@ func Open(fsys FS, dir string, id Identity, opt Options) (*Job, error) {
 		return nil, errors.Join(err, j.lock.Close())
 	}
 	return j, nil
+}
+
+// Owns reports whether a path is, or is below, something that a job in dir keeps
+// for itself. Other files in the directory are nobody's.
+func Owns(dir, path string) bool {
+	if path == "" {
+		return false
+	}
+	dir, derr := filepath.Abs(dir)
+	path, perr := filepath.Abs(path)
+	rel, err := filepath.Rel(dir, path)
+	if errors.Join(derr, perr, err) != nil {
+		return false
+	}
+	first, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
+	return slices.Contains([]string{lockFile, manifestFile, queueDir, oldQueue, "start.txt", "spider.state", "requests.seen"}, first)
 }
 
 func (j *Job) init(opt Options) {
