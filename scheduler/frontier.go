@@ -40,7 +40,7 @@ type Frontier interface {
 	// own download is not over it waits only for the slot's delay and takes no
 	// place, in its own slot or another, since the lease holds one place already
 	// and must not wait for another. For a settled lease it takes a place ahead
-	// of the queue. release must be called once, when that download ended, with
+	// of the queue; lease 0 counts as settled. release must be called once, when that download ended, with
 	// what it taught. Acquire is safe for concurrent use, also beside Step, and
 	// gives up with ctx.
 	Acquire(ctx context.Context, lease LeaseID, slot string) (release func(SlotHint), err error)
