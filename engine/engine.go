@@ -96,6 +96,7 @@ type Engine struct {
 	startErr  bool
 	announced sync.Once
 	ran       atomic.Bool
+	queued    atomic.Int64 // requests, at the last step
 }
 
 // policies are the spider's optional frontier policies.
@@ -269,3 +270,7 @@ func (e *Engine) noResponse() bool {
 
 // Stats returns the figures of the crawl as they are now.
 func (e *Engine) Stats() map[string]any { return e.env.Stats.Snapshot() }
+
+// Queued returns how many requests wait in the frontier, as of the last step. It
+// is safe for concurrent use.
+func (e *Engine) Queued() int64 { return e.queued.Load() }

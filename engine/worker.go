@@ -94,10 +94,11 @@ func (w *worker) decode() (*crawl.Request, error) {
 }
 
 func (w *worker) download() (*crawl.Response, scheduler.SlotHint, error) {
+	ctx := withBeside(w.run.work, w.beside)
 	if !w.lease.Paced {
-		return w.e.fetch(w.run.work, w.req)
+		return w.e.fetch(ctx, w.req)
 	}
-	ctx := downloader.WithSent(w.run.work, func(at time.Time) {
+	ctx = downloader.WithSent(ctx, func(at time.Time) {
 		w.run.send(message{progress: scheduler.Progress{Lease: w.lease.ID, Sent: at}})
 	})
 	resp, hint, err := w.e.fetch(ctx, w.req)
@@ -265,6 +266,6 @@ func (w *worker) beside(ctx context.Context, r *crawl.Request) (*crawl.Response,
 		}()
 	}
 	var resp *crawl.Response
-	resp, hint, err = w.e.fetch(ctx, r)
+	resp, hint, err = w.e.fetch(w.e.withinBeside(ctx), r)
 	return resp, err
 }

@@ -6,8 +6,8 @@ import "fmt"
 // usual 10 ms of their commit, and nothing else. Only Feed and Commit of its
 // transactions have an effect (Push returns the zero address), and of its own
 // methods only Begin, Flush, Barrier, Stats and Close. A feed with Overwrite
-// is emptied at once; an error in that is returned by the first Commit or
-// Flush.
+// is emptied at once, and the tail of another cut off; an error in that is
+// returned by the first Commit or Flush.
 func Volatile(feeds []Feed) *Job {
 	j := &Job{}
 	j.init(Options{})
@@ -24,11 +24,13 @@ func (j *Job) openVolatile() error {
 		if _, err := f.measure(); err != nil {
 			return err
 		}
-		if !f.Overwrite || f.size == 0 {
-			continue
+		if !f.Overwrite {
+			if err := f.adopt(); err != nil {
+				return err
+			}
 		}
-		if err := f.Sink.Truncate(0); err != nil {
-			return fmt.Errorf("empty feed %s: %w", f.Name, err)
+		if err := f.cut(); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -39,6 +41,9 @@ func (j *Job) finishVolatile() error {
 	j.ioMu.Lock()
 	defer j.ioMu.Unlock()
 	if err := j.flushHeld(); err != nil {
+		return err
+	}
+	if err := j.endFeeds(); err != nil {
 		return err
 	}
 	for _, f := range j.feeds {

@@ -95,8 +95,19 @@ type SlotHint struct {
 	// request): the slot's delay does not count from it.
 	Unused bool
 
+	// Sent tells that the slot was told when the request went out. The frontier
+	// sets it.
+	Sent bool
+
+	// NoThrottle keeps the response from changing the delay of the slot.
+	NoThrottle bool
+
 	// Latency is the time to the headers, 0 if there were none.
 	Latency time.Duration
+
+	// Status is the status of the response, 0 if there was none, and Size the
+	// length of its body as it came, in bytes.
+	Status, Size int
 
 	// BackOff is the time before which the server wants no more requests
 	// (Retry-After). Zero if it said nothing.
@@ -248,7 +259,8 @@ type Slots interface {
 	// Sent starts the slot's delay.
 	Sent(slot string, at time.Time)
 
-	// Free ends a request of the slot.
+	// Free ends a request of the slot. One with neither hint.Sent nor hint.Unused
+	// set went out at a time that nobody knows: it starts the delay now.
 	Free(slot string, now time.Time, hint SlotHint)
 
 	// Active returns the number of active requests of the slot.
