@@ -24,6 +24,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	// Every built-in component registers itself.
 	_ "github.com/skeincrawl/skein/engine/builtin"
@@ -41,6 +42,7 @@ type system struct {
 	Terminal    bool             // whether Stderr is one that shows colours
 	OutTerminal bool             // whether Stdout is
 	Signals     <-chan os.Signal // os.Interrupt and SIGTERM
+	Bounce      time.Duration    // how soon after a signal the same one is only its echo
 	Exit        func(code int)   // ends the process at once, for the third signal
 	Root        fs.FS            // the root of the file system, to find the container's limits
 	Version     string           // set by the linker, or empty
@@ -58,6 +60,9 @@ func mainCode() int {
 	// A reader of standard output that goes away is then an error of the write
 	// and not the death of the process: the job is closed in good order.
 	signal.Ignore(syscall.SIGPIPE)
+	// A crash of the program, such as a panic in a goroutine of a spider's own, is
+	// then no exit code that means something else.
+	debug.SetTraceback("crash")
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
@@ -65,7 +70,7 @@ func mainCode() int {
 	return run(&system{
 		Args: os.Args[1:], Environ: os.Environ(), Dir: ".",
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Terminal: isTerminal(os.Stderr), OutTerminal: isTerminal(os.Stdout),
-		Signals: signals, Exit: os.Exit, Root: os.DirFS("/"), Version: version, Build: build, Sources: sources(),
+		Signals: signals, Bounce: 50 * time.Millisecond, Exit: os.Exit, Root: os.DirFS("/"), Version: version, Build: build, Sources: sources(),
 	})
 }
 

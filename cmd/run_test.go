@@ -76,7 +76,7 @@ func TestSignalsInARun(t *testing.T) {
 		exits   int
 		log     string
 	}{
-		"second cuts":  {[]os.Signal{syscall.SIGTERM, os.Interrupt}, exitTerminated, 0, "INFO: Received SIGINT twice, forcing shutdown\n"},
+		"second cuts":  {[]os.Signal{syscall.SIGTERM, os.Interrupt}, exitTerminated, 0, "INFO: Received SIGINT after SIGTERM, forcing shutdown\n"},
 		"third leaves": {[]os.Signal{os.Interrupt, os.Interrupt, syscall.SIGTERM}, exitInterrupted, 1, "INFO: Received SIGINT twice, forcing shutdown\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/rs/zerolog"
 )
@@ -16,6 +17,7 @@ type stopper struct {
 	cut     chan struct{} // closed at the second
 	exit    func(int)     // called at each further one
 	log     zerolog.Logger
+	bounce  time.Duration
 	first   os.Signal
 	done    chan struct{}
 	wg      sync.WaitGroup
@@ -24,7 +26,7 @@ type stopper struct {
 // newStopper begins to listen to the signals. It listens until close.
 func newStopper(sys *system, log zerolog.Logger, stop func()) *stopper {
 	s := &stopper{
-		signals: sys.Signals, stop: stop, cut: make(chan struct{}), exit: sys.Exit, log: log, done: make(chan struct{}),
+		signals: sys.Signals, stop: stop, cut: make(chan struct{}), exit: sys.Exit, log: log, bounce: sys.Bounce, done: make(chan struct{}),
 	}
 	s.wg.Go(s.listen)
 	return s
@@ -50,14 +52,28 @@ func (s *stopper) close() os.Signal {
 }
 
 func (s *stopper) listen() {
-	for n := 1; ; n++ {
+	n := 0
+	var last os.Signal
+	var at time.Time
+	for {
 		select {
 		case <-s.done:
 			return
 		case sig := <-s.signals:
-			s.take(n, sig)
+			if now := time.Now(); sig != last || now.Sub(at) >= s.bounce {
+				n++
+				last, at = sig, now
+				s.take(n, sig)
+			}
 		}
 	}
+}
+
+func again(first, sig os.Signal) string {
+	if first == sig {
+		return "twice"
+	}
+	return "after " + signalName(first)
 }
 
 // take handles the n-th signal. The messages of the first two are Scrapy's.
@@ -68,7 +84,7 @@ func (s *stopper) take(n int, sig os.Signal) {
 		s.log.Info().Msgf("Received %s, shutting down gracefully. Send again to force", signalName(sig))
 		s.stop()
 	case 2:
-		s.log.Info().Msgf("Received %s twice, forcing shutdown", signalName(sig))
+		s.log.Info().Msgf("Received %s %s, forcing shutdown", signalName(sig), again(s.first, sig))
 		close(s.cut)
 	default:
 		s.exit(interruptCode(s.first))

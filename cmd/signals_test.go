@@ -4,6 +4,8 @@ import (
 	"os"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/rs/zerolog"
 )
@@ -33,6 +35,28 @@ func TestStopper(t *testing.T) {
 	if got := s.close(); got != syscall.SIGTERM {
 		t.Errorf("close() = %v, want the first signal", got)
 	}
+}
+
+// A supervisor may send a signal to the process and to its whole group: the echo
+// does not count.
+func TestStopperTakesNoEcho(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		signals := make(chan os.Signal)
+		s := newStopper(&system{Signals: signals, Bounce: 50 * time.Millisecond}, zerolog.Nop(), func() {})
+		signals <- os.Interrupt
+		signals <- os.Interrupt
+		synctest.Wait()
+		select {
+		case <-s.cut:
+			t.Error("the echo cut the wire")
+		default:
+		}
+		<-time.After(60 * time.Millisecond)
+		signals <- os.Interrupt
+		<-s.cut
+		s.close()
+	})
 }
 
 // TestStopperWithoutSignal holds that nothing is left behind or called when no

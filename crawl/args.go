@@ -27,13 +27,16 @@ func (e *ArgError) Error() string {
 	return fmt.Sprintf("spider %s: argument %s: %s", e.Spider, e.Arg, e.Reason)
 }
 
-// An Arg is an argument that a spider takes: a field tagged `arg:"name"`, or
-// `arg:"name,secret"` for one whose value must not be stored or shown.
+// An Arg is an argument that a spider takes: a field tagged `arg:"name"`, of a
+// string, bool, number, time.Duration, []string (split at commas) or a type that
+// is an [encoding.TextUnmarshaler]. Options follow the name after commas.
 type Arg struct {
 	Name   string
-	Secret bool
+	Secret bool   // option secret: the value must not be stored or shown
+	Run    bool   // option run: the value may differ between the runs of a job
 	Doc    string // from a `doc:"…"` tag
 	field  []int
+	bad    string // an option that there is not
 }
 
 // Args lists the arguments of a spider in the order of its fields: those of its
@@ -51,7 +54,9 @@ func listArgs(t reflect.Type, at []int) []Arg {
 		tag := f.Tag.Get("arg")
 		switch name, opts, _ := strings.Cut(tag, ","); {
 		case name != "":
-			args = append(args, Arg{Name: name, Secret: opts == "secret", Doc: f.Tag.Get("doc"), field: path})
+			a := Arg{Name: name, Doc: f.Tag.Get("doc"), field: path}
+			a.options(opts)
+			args = append(args, a)
 		case f.Anonymous && f.Type.Kind() == reflect.Struct:
 			args = append(args, listArgs(f.Type, path)...)
 		}
@@ -59,15 +64,32 @@ func listArgs(t reflect.Type, at []int) []Arg {
 	return args
 }
 
+func (a *Arg) options(opts string) {
+	for opt := range strings.SplitSeq(opts, ",") {
+		switch opt {
+		case "":
+		case "secret":
+			a.Secret = true
+		case "run":
+			a.Run = true
+		default:
+			a.bad = opt
+		}
+	}
+}
+
 // Build makes a spider, fills its arguments and lets it validate them. Every
 // argument that is unknown or of a wrong value is an [ArgError] of its own.
 func (s Spec) Build(args map[string]string) (Spider, []error) {
 	sp := s.New()
 	known := map[string]Arg{}
+	var errs []error
 	for _, a := range listArgs(elem(reflect.TypeOf(sp)), nil) {
 		known[a.Name] = a
+		if a.bad != "" {
+			errs = append(errs, &ArgError{Spider: s.Name, Arg: a.Name, Reason: fmt.Sprintf("its tag has the option %q, which there is not (there are secret and run)", a.bad)})
+		}
 	}
-	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(args)) {
 		a, ok := known[name]
 		if !ok {
@@ -155,8 +177,22 @@ func setArg(v reflect.Value, s string) error {
 			return fmt.Errorf("%q is no number, or too large", s)
 		}
 		v.SetFloat(f)
+	case reflect.Slice:
+		return setList(v, s)
 	default:
 		return fmt.Errorf("fields of type %v can not be arguments", v.Type())
+	}
+	return nil
+}
+
+func setList(v reflect.Value, s string) error {
+	if v.Type().Elem().Kind() != reflect.String {
+		return fmt.Errorf("fields of type %v can not be arguments", v.Type())
+	}
+	for part := range strings.SplitSeq(s, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			v.Set(reflect.Append(v, reflect.ValueOf(part).Convert(v.Type().Elem())))
+		}
 	}
 	return nil
 }

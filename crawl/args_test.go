@@ -3,6 +3,7 @@ package crawl_test
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -102,7 +103,6 @@ func TestBuildErrors(t *testing.T) {
 		{"d", "NaN", "no duration"},
 		{"d", "1e300", "no duration"},
 		{"when", "today", "cannot parse"},
-		{"list", "a,b", "fields of type []string can not be arguments"},
 		{"inner", "x", "not exported"},
 		{"tetx", "x", "is not known, did you mean text?"},
 		{"zzzzzz", "x", "is not known (it takes big, d,"},
@@ -185,5 +185,43 @@ func TestBuildValidates(t *testing.T) {
 	}
 	if _, errs := spec.Build(map[string]string{"from": "10"}); errs != nil {
 		t.Errorf("got %v, want none", errs)
+	}
+}
+
+type listArgs struct {
+	stranger
+	Tags  []string `arg:"tags"`
+	Nums  []int    `arg:"nums"`
+	Limit int      `arg:"limit,run"`
+	Token string   `arg:"token,secret,run"`
+}
+
+func TestArgKinds(t *testing.T) {
+	t.Parallel()
+	spec := crawl.Spec{Name: "l", New: func() crawl.Spider { return &listArgs{} }}
+	sp, errs := spec.Build(map[string]string{"tags": "a, b,,c"})
+	if errs != nil || !slices.Equal(sp.(*listArgs).Tags, []string{"a", "b", "c"}) {
+		t.Errorf("got %q, %v", sp.(*listArgs).Tags, errs)
+	}
+	if _, errs := spec.Build(map[string]string{"nums": "1"}); len(errs) != 1 || !strings.Contains(errs[0].Error(), "fields of type []int can not be arguments") {
+		t.Errorf("got %v", errs)
+	}
+	for i, want := range []struct{ secret, run bool }{{}, {}, {false, true}, {true, true}} {
+		if a := spec.Args()[i]; a.Secret != want.secret || a.Run != want.run {
+			t.Errorf("%s: secret %v, run %v, want %+v", a.Name, a.Secret, a.Run, want)
+		}
+	}
+}
+
+type typo struct {
+	stranger
+	Key string `arg:"key,secrt"`
+}
+
+func TestArgOptionMisspelt(t *testing.T) {
+	t.Parallel()
+	spec := crawl.Spec{Name: "t", New: func() crawl.Spider { return &typo{} }}
+	if _, errs := spec.Build(nil); len(errs) != 1 || !strings.Contains(errs[0].Error(), `"secrt"`) {
+		t.Errorf("got %v, want an error that names the option", errs)
 	}
 }

@@ -165,9 +165,15 @@ func appendMap(dst []byte, at string, m map[string]any) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
+// maxPath bounds the depth of Meta by the length of a key's path.
+const maxPath = 4096
+
 // appendValue appends a value of Meta. Only what comes back as it was is taken;
 // but in strings, invalid UTF-8 becomes U+FFFD.
 func appendValue(dst []byte, at string, v any) ([]byte, error) {
+	if len(at) > maxPath {
+		return dst, fmt.Errorf("%s… is nested too deeply, or holds itself", at[:60])
+	}
 	switch v := v.(type) {
 	case nil:
 		return append(dst, "null"...), nil

@@ -57,7 +57,13 @@ func NewOut(ctx context.Context, base *Response, step Step, fetch Fetcher) Out {
 func (o Out) Err() error { return *o.o.err }
 
 // Item emits an item: a struct, a pointer to one, a map, or a [Record].
-func (o Out) Item(item any) { o.emit(item) }
+func (o Out) Item(item any) {
+	if item == nil {
+		o.fail(errors.New("an item is nil"))
+		return
+	}
+	o.emit(item)
+}
 
 // Request emits a request. A relative URL is resolved against the page. A URL
 // that is unusable is an error of the callback: use [Out.Follow] for references
@@ -186,10 +192,12 @@ func readState[S any](k StateKeeper, f func(state *S)) error {
 	return errors.Join(err, wrong)
 }
 
+var errNoState = errors.New("the spider has no state: it is no crawl.Stater")
+
 func (o Out) keep(do func(StateKeeper) error) {
 	k, ok := o.o.step.(StateKeeper)
 	if !ok {
-		o.fail(errors.New("the spider has no state: it is no crawl.Stater"))
+		o.fail(errNoState)
 		return
 	}
 	if err := do(k); err != nil {
@@ -212,13 +220,29 @@ func (o Out) fail(err error) {
 	}
 }
 
-// Collector is a [Step] that keeps what it is given, for tests of callbacks.
+// Collector is a [Step] that keeps what it is given, for tests of callbacks:
+//
+//	c := &crawl.Collector{State: spider.State()}
+//	err := spider.OnError(ctx, failure, c.Out(ctx, failure.Response))
 type Collector struct {
 	Requests []*Request
 	Items    []any
+
+	// State is a pointer to the state of a spider that has one. Changes are made
+	// at once.
+	State any
+
+	// Fetcher serves [Out.Fetch].
+	Fetcher Fetcher
 }
 
-var _ Step = (*Collector)(nil)
+var (
+	_ Step        = (*Collector)(nil)
+	_ StateKeeper = (*Collector)(nil)
+)
+
+// Out returns what to hand to a callback for r, or to one without a response.
+func (c *Collector) Out(ctx context.Context, r *Response) Out { return NewOut(ctx, r, c, c.Fetcher) }
 
 // Emit keeps v.
 func (c *Collector) Emit(_ context.Context, v any) error {
@@ -230,10 +254,22 @@ func (c *Collector) Emit(_ context.Context, v any) error {
 	return nil
 }
 
+// Update implements [StateKeeper].
+func (c *Collector) Update(change func(any)) error { return c.Read(change) }
+
+// Read implements [StateKeeper].
+func (c *Collector) Read(f func(any)) error {
+	if c.State == nil {
+		return errNoState
+	}
+	f(c.State)
+	return nil
+}
+
 // Run calls a callback with a response and returns what it emitted.
 func Run(ctx context.Context, cb Callback, r *Response) (*Collector, error) {
 	c := &Collector{}
-	out := NewOut(ctx, r, c, nil)
+	out := c.Out(ctx, r)
 	err := cb(ctx, r, out)
 	return c, errors.Join(err, out.Err(), r.SelectorErr())
 }

@@ -66,7 +66,15 @@ func (e *Engine) assembleFeeds() error {
 		Stdout: e.opts.Stdout, Job: e.cfg.JobDir != "",
 		Log: e.env.Logger("feedexport"), Stats: e.env.Stats,
 	})
-	return errors.Join(wrong, err)
+	if err = errors.Join(wrong, err); err != nil || e.cfg.JobDir == "" {
+		return err
+	}
+	for _, f := range e.feeds.Jobs() {
+		if jobs.Owns(e.cfg.JobDir, f.Name) {
+			return fmt.Errorf("feed %q is a file of the job directory itself", f.Name)
+		}
+	}
+	return nil
 }
 
 func (e *Engine) assembleDownloader() error {
@@ -217,7 +225,7 @@ func (e *Engine) jobArgs() map[string]string {
 	args := map[string]string{}
 	for _, a := range e.env.Spec.Args() {
 		v, given := e.opts.Args[a.Name]
-		if !given {
+		if !given || a.Run {
 			continue
 		}
 		if a.Secret {

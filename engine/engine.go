@@ -49,8 +49,8 @@ type Config struct {
 
 // Result is how a crawl ended.
 type Result struct {
-	// Reason is the finish reason: "finished", "shutdown", "closespider_…" and
-	// so on, or one that the spider chose.
+	// Reason is the finish reason: "finished", "no_response", "shutdown",
+	// "closespider_…" and so on, or one that the spider chose.
 	Reason string
 
 	// NoResponse tells that start requests were sent and none of them, nor any
@@ -148,6 +148,7 @@ func reasonOf(err error) string {
 // [jobs.ErrUnusable] or are a [ConfigError] came before the first request. An
 // Engine runs once.
 func (e *Engine) Run(ctx context.Context) (Result, error) {
+	e.announceStart()
 	if e.ran.Swap(true) {
 		return Result{}, errors.New("run the crawl: it has run already")
 	}
@@ -168,6 +169,9 @@ func (e *Engine) Run(ctx context.Context) (Result, error) {
 	e.announceComponents()
 	e.announceResume(resume)
 	if err := e.openSpider(ctx); err != nil {
+		if ctx.Err() != nil {
+			return Result{Reason: "shutdown"}, errors.Join(frontier.Close(ctx, "shutdown"), e.feeds.Close(true))
+		}
 		return Result{Reason: "start_error"}, errors.Join(err, frontier.Close(ctx, "start_error"), e.feeds.Close(false))
 	}
 	e.log.Info().Msg("Spider opened")
@@ -232,8 +236,11 @@ func (r *run) stopEarly(ctx context.Context) {
 // close ends the crawl in Scrapy's order and reports.
 func (e *Engine) close(ctx context.Context, r *run, err error) (Result, error) {
 	ctx = context.WithoutCancel(ctx)
-	reason := e.finishReason()
 	e.announceClose()
+	reason := e.finishReason()
+	if reason == "finished" && e.noResponse() {
+		reason = scheduler.NoResponse
+	}
 	r.cut(crawl.ErrStopped)
 	if c, ok := e.env.Spider.(crawl.Closer); ok {
 		cerr := crawl.Guard(func() error { return c.Close(ctx, reason) })
@@ -256,6 +263,9 @@ func (e *Engine) close(ctx context.Context, r *run, err error) (Result, error) {
 	}
 	e.signalErr("SpiderClosed", crawl.Send(ctx, e.env.Signals, crawl.SpiderClosed{Spider: e.env.Spider, Reason: reason}))
 	e.dumpStats()
+	if e.cfg.JobDir != "" && clean && reason != "finished" {
+		e.log.Info().Msgf("The job is kept in %s: the same command goes on with it", e.cfg.JobDir)
+	}
 	e.log.Info().Msgf("Spider closed (%s)", reason)
 	e.signalErr("EngineStopped", crawl.Send(ctx, e.env.Signals, crawl.EngineStopped{}))
 	return Result{Reason: reason, NoResponse: e.noResponse()}, err

@@ -58,7 +58,7 @@ func TestRetries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := (&probe{}).starts(c.url)
 			end := p.crawl(t)
-			end.want(t, "finished", map[string]int64{"downloader/request_count": 3, "retry/count": 2, "retry/max_reached": 1})
+			end.want(t, reasonFor(c.none), map[string]int64{"downloader/request_count": 3, "retry/count": 2, "retry/max_reached": 1})
 			p.wantLogged(t, map[string]int{"Retrying <": 2, "Gave up retrying <": 1})
 			if end.NoResponse != c.none {
 				t.Errorf("NoResponse %v, want %v", end.NoResponse, c.none)
@@ -67,9 +67,17 @@ func TestRetries(t *testing.T) {
 	}
 }
 
+// reasonFor is the finish reason of a crawl that ends by itself.
+func reasonFor(noResponse bool) string {
+	if noResponse {
+		return "no_response"
+	}
+	return "finished"
+}
+
 // CRAWL-03: a body that ends with its connection is whole, with a flag.
 func TestPartialBody(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +109,7 @@ func TestPartialBody(t *testing.T) {
 // CRAWL-06.
 func TestUnknownScheme(t *testing.T) {
 	p := (&probe{}).starts("foo://bar/")
-	p.crawl(t).want(t, "finished", map[string]int64{"spider_exceptions/count": 0})
+	p.crawl(t).want(t, "no_response", map[string]int64{"spider_exceptions/count": 0})
 	p.wantLogged(t, map[string]int{"Unsupported URL scheme 'foo'": 1, "Error downloading <GET foo://bar/>": 1})
 }
 
@@ -147,7 +155,7 @@ func TestErrbacks(t *testing.T) {
 				}})
 				return nil
 			}
-			reason := "finished"
+			reason := reasonFor(c.path == "/drop" && c.stats["downloader/response_status_count/200"] == 0)
 			if c.name == "CloseSpider" {
 				reason = "enough"
 			}

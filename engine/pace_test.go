@@ -183,13 +183,14 @@ func TestGatesHold(t *testing.T) {
 		t.Run(fmt.Sprintf("%d,%d", c.requests, c.parses), func(t *testing.T) {
 			t.Parallel()
 			var wire, parse meter
-			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				wire.enter()
-				defer wire.leave()
-				fmt.Fprint(w, strings.Repeat("x", 1000))
-			}))
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "x") }))
 			defer s.Close()
 			p := &probe{}
+			p.fetch = func(ctx context.Context, r *crawl.Request, next crawl.Fetcher) (*crawl.Response, error) {
+				wire.enter() // here, since the transport bounds the connections of a host too
+				defer wire.leave()
+				return next.Fetch(ctx, r)
+			}
 			p.begin = func(_ context.Context, out crawl.Out) error {
 				for i := range 60 {
 					out.Request(&crawl.Request{URL: fmt.Sprintf("%s/%d", s.URL, i), Options: crawl.Options{Slot: fmt.Sprint(i % 5)}})
@@ -259,4 +260,24 @@ func TestBytesGate(t *testing.T) {
 	}
 	p.crawl(t, "SCRAPER_SLOT_MAX_ACTIVE_SIZE=10000", "CONCURRENT_REQUESTS=1").
 		want(t, "finished", map[string]int64{"downloader/response_count": 16})
+}
+
+// CONCURRENT_REQUESTS_PER_DOMAIN holds when fetches within steps come beside
+// the queue of their own slot.
+func TestSlotHoldsWithFetch(t *testing.T) {
+	var wire meter
+	srv := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		wire.enter()
+		defer wire.leave()
+		fmt.Fprint(w, strings.Repeat("x", 1000))
+	})
+	p := (&probe{}).starts(urls(srv.URL, 100)...)
+	p.page = func(ctx context.Context, r *crawl.Response, out crawl.Out) error {
+		_, err := out.Fetch(ctx, &crawl.Request{URL: r.URL + "/inner"})
+		return err
+	}
+	p.crawl(t, "CONCURRENT_REQUESTS_PER_DOMAIN=2").want(t, "finished", map[string]int64{"downloader/response_count": 200})
+	if got := wire.most.Load(); got > 2 {
+		t.Errorf("%d downloads of a slot at once, want at most 2", got)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rs/zerolog"
@@ -18,6 +19,7 @@ import (
 	"github.com/skeincrawl/skein/engine"
 	"github.com/skeincrawl/skein/extensions"
 	"github.com/skeincrawl/skein/feeds"
+	"github.com/skeincrawl/skein/scheduler"
 	spmw "github.com/skeincrawl/skein/spiders/middleware"
 )
 
@@ -70,7 +72,11 @@ type probe struct {
 	connect func(env *crawl.Env)
 	beside  func(ctx context.Context) error
 
+	stepping func()                  // before a step of the frontier "watched"
+	granted  func(g scheduler.Grant) // after it
+
 	lines lockedBuffer
+	gap   atomic.Int64 // longest time between steps of the frontier "watched"
 }
 
 func (p *probe) hooks() *probe { return p }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -84,16 +85,29 @@ func (e *Engine) scraped(ctx context.Context, s *step) {
 			if s.resp != nil {
 				from = s.resp.String()
 			}
-			ev.Msgf("Scraped from %s\n%+v", from, item)
+			ev.Msgf("Scraped from %s\n%s", from, show(item))
 		})
 		e.signalErr("ItemScraped", crawl.Send(ctx, e.env.Signals, crawl.ItemScraped{Item: item, Response: s.resp}))
 	}
 	s.items = nil
 }
 
+// show is an item as the log shows it: as it would be in a feed, if it can be.
+func show(item any) string {
+	var b []byte
+	err := crawl.Guard(func() (err error) {
+		b, err = json.Marshal(item)
+		return err
+	})
+	if err != nil {
+		return fmt.Sprintf("%+v", item)
+	}
+	return string(b)
+}
+
 // itemFailed reports an item that could not be exported.
 func (e *Engine) itemFailed(ctx context.Context, item any, resp *crawl.Response, err error) {
-	e.log.Error().Err(err).Msgf("Error processing %+v", item)
+	e.log.Error().Err(err).Msgf("Error processing %s", show(item))
 	e.signalErr("ItemError", crawl.Send(ctx, e.env.Signals, crawl.ItemError{Item: item, Response: resp, Err: err}))
 }
 
@@ -106,15 +120,14 @@ func (e *Engine) failed(ctx context.Context, err error, r *crawl.Request, resp *
 		}
 		return
 	}
-	ev := e.log.Error().Err(err)
-	if p := new(crawl.PanicError); errors.As(err, &p) {
-		ev = ev.Bytes("stack", p.Stack)
-	}
+	msg := "Spider error"
 	if r != nil {
-		ev.Msgf("Spider error processing %v (referer: %s)", r, referer(r))
-	} else {
-		ev.Msg("Spider error")
+		msg = fmt.Sprintf("Spider error processing %v (referer: %s)", r, referer(r))
 	}
+	if p := new(crawl.PanicError); errors.As(err, &p) {
+		msg += "\n" + string(p.Stack)
+	}
+	e.log.Error().Err(err).Msg(msg)
 	e.countSpiderError(ctx, err, resp)
 }
 
@@ -187,6 +200,18 @@ func (e *Engine) runExtension(ctx context.Context, x extension) {
 	err := crawl.Guard(func() error { return x.Run(ctx) })
 	if err != nil && ctx.Err() == nil {
 		e.report(err, "Error in extension "+x.name)
+	}
+}
+
+// announceStart logs what is about to begin, before the job is opened.
+func (e *Engine) announceStart() {
+	job := "without a job directory"
+	if e.cfg.JobDir != "" {
+		job = "with the job in " + e.cfg.JobDir
+	}
+	e.log.Info().Msgf("Starting spider %s %s", e.env.Spec.Name, job)
+	if _, ok := e.env.Spider.(crawl.Starter); !ok && len(e.env.Spec.StartURLs) == 0 {
+		e.log.Warn().Msgf("Spider %s has neither start URLs nor a Start method", e.env.Spec.Name)
 	}
 }
 

@@ -71,7 +71,7 @@ func TestItemError(t *testing.T) {
 		out.Item(record("before"))
 		out.Item(func() {})
 		out.Item(record("between"))
-		out.Item(badItem{})
+		out.Item(&badItem{})
 		out.Item(record("after"))
 		return nil
 	}
@@ -91,17 +91,19 @@ func TestItemError(t *testing.T) {
 			t.Errorf("%s holds %v", f.URI, got)
 		}
 	}
-	if got, want := p.notes(), []string{"engine_test.badItem / true", "func() / true"}; !slices.Equal(got, want) {
+	if got, want := p.notes(), []string{"*engine_test.badItem / true", "func() / true"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
-// badItem panics after it has written.
-type badItem struct{}
+// badItem goes into one feed and panics in the next.
+type badItem struct{ feeds int }
 
-func (badItem) AppendJSON(dst []byte) ([]byte, error) {
-	_ = append(dst, "{half"...)
-	panic("an exporter's item")
+func (b *badItem) AppendJSON(dst []byte) ([]byte, error) {
+	if b.feeds++; b.feeds > 1 {
+		panic("an exporter's item")
+	}
+	return append(dst, `{"url":"bad"}`...), nil
 }
 
 // ENG-06, ENG-12, ENG-13, ENG-14: who may end the crawl, and with which reason.
@@ -178,20 +180,25 @@ func TestCloseFails(t *testing.T) {
 		"panic": func() error { panic("broken") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := &probe{fetch: always, end: func(string) error { return fail() }}
-			p.connect = func(env *crawl.Env) {
-				crawl.On(env.Signals, func(context.Context, crawl.SpiderIdle) error { return fail() })
-				crawl.On(env.Signals, func(context.Context, crawl.SpiderClosed) error { return fail() })
-				crawl.On(env.Signals, func(context.Context, crawl.EngineStopped) error { return fail() })
-			}
-			p.beside = func(ctx context.Context) error { return fail() }
-			p.crawl(t).want(t, "finished", nil)
-			p.wantLogged(t, map[string]int{
-				"Error closing the spider": 1, "signal handler of SpiderClosed": 1, "signal handler of EngineStopped": 1,
-				"signal handler of SpiderIdle": 1, "Error in extension probe": 1, "Spider closed (finished)": 1,
-			})
+			synctest.Test(t, func(t *testing.T) { closeFails(t, fail) })
 		})
 	}
+}
+
+func closeFails(t *testing.T, fail func() error) {
+	p := &probe{fetch: always, end: func(string) error { return fail() }}
+	p.connect = func(env *crawl.Env) {
+		crawl.On(env.Signals, func(context.Context, crawl.SpiderIdle) error { return fail() })
+		crawl.On(env.Signals, func(context.Context, crawl.SpiderClosed) error { return fail() })
+		crawl.On(env.Signals, func(context.Context, crawl.EngineStopped) error { return fail() })
+	}
+	p.beside = func(context.Context) error { return fail() }
+	p.begin = func(context.Context, crawl.Out) error { synctest.Wait(); return nil } // until the extension has failed
+	p.crawl(t).want(t, "finished", nil)
+	p.wantLogged(t, map[string]int{
+		"Error closing the spider": 1, "signal handler of SpiderClosed": 1, "signal handler of EngineStopped": 1,
+		"signal handler of SpiderIdle": 1, "Error in extension probe": 1, "Spider closed (finished)": 1,
+	})
 }
 
 // ENG-11: a handler of RequestScheduled refuses requests.
@@ -283,6 +290,7 @@ func TestIdleGoesOn(t *testing.T) {
 		p.connect = func(env *crawl.Env) {
 			crawl.On(env.Signals, func(context.Context, crawl.SpiderIdle) error {
 				p.note("asked at %v", time.Since(began).Round(time.Second))
+				<-time.After(10 * time.Millisecond)
 				if time.Since(began) > 14*time.Second {
 					cancel()
 				}

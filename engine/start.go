@@ -163,6 +163,8 @@ func (r *run) answerStart(ack chan error) {
 		r.held = append(r.held, ack)
 	case r.wire.free() > 0 || r.starts > startBatch:
 		r.acks = append(r.acks, ack)
+	case r.stepping && int64(r.reserved) >= r.backlog+r.ahead: // the step holds more places than it can fill
+		r.acks = append(r.acks, ack)
 	default:
 		ack <- nil
 	}

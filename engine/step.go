@@ -192,10 +192,13 @@ func (e *Engine) refused(ctx context.Context, r *crawl.Request) (bool, error) {
 
 // ignored tells an error that refuses from others.
 func ignored(err error) (bool, error) {
+	if err == nil {
+		return false, nil
+	}
 	if ig := new(crawl.IgnoreError); errors.As(err, &ig) {
 		return true, nil
 	}
-	return err != nil, err
+	return true, err
 }
 
 func (e *Engine) slotOf(r *crawl.Request) string {

@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"github.com/skeincrawl/skein/crawl"
@@ -20,7 +22,6 @@ type worker struct {
 	settled bool
 	bytes   int64 // counted in the bytes gate
 	parsing bool  // holds a place of the parse gate
-	cut     bool  // a fetch of the callback was cut short by the stop
 	parts   uint64
 }
 
@@ -73,10 +74,15 @@ func (w *worker) handle() (scheduler.Outcome, *step) {
 	}
 	w.countBytes(resp)
 	w.settle(hint)
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		w.e.log.Warn().Msgf("No file descriptor is left: %v goes back into the queue (ulimit -n)", req)
+		w.waitToUndo(w.run.work)
+		return scheduler.Outcome{Kind: scheduler.Release}, nil
+	}
 	if resp != nil {
 		w.e.received(w.run.work, resp, req)
 	}
-	if !w.enterParse() {
+	if !w.enterParse() || !w.enterSpider() {
 		return scheduler.Outcome{Kind: scheduler.Release}, nil
 	}
 	var failure *crawl.Failure
@@ -113,14 +119,7 @@ func (w *worker) settle(hint scheduler.SlotHint) {
 	}
 	w.settled = true
 	w.run.wire.give(1)
-	m := message{progress: scheduler.Progress{Lease: w.lease.ID, Settled: true, Hint: hint}}
-	if !w.lease.Careful {
-		w.run.send(m)
-		return
-	}
-	if err := w.run.deliver(w.run.work, m); err != nil {
-		w.e.log.Debug().Err(err).Msgf("%v goes on although its attempt is not noted", w.req)
-	}
+	w.run.send(message{progress: scheduler.Progress{Lease: w.lease.ID, Settled: true, Hint: hint}})
 }
 
 // countBytes adds a response to those that wait for their callback or are in it.
@@ -134,6 +133,9 @@ func (w *worker) countBytes(resp *crawl.Response) {
 
 // enterParse waits for a place among the running callbacks.
 func (w *worker) enterParse() bool {
+	if w.run.work.Err() != nil { // else a free place may win below
+		return false
+	}
 	select {
 	case w.run.parse <- struct{}{}:
 		w.parsing = true
@@ -141,6 +143,20 @@ func (w *worker) enterParse() bool {
 	case <-w.run.work.Done():
 		return false
 	}
+}
+
+// enterSpider tells the frontier that spider code begins to handle the request.
+// If that may have killed an earlier process, it waits until this is written.
+func (w *worker) enterSpider() bool {
+	if w.e.cfg.JobDir == "" {
+		return true
+	}
+	m := message{progress: scheduler.Progress{Lease: w.lease.ID, Entered: true}}
+	if !w.lease.Careful {
+		w.run.send(m)
+		return true
+	}
+	return w.run.deliver(w.run.work, m) == nil
 }
 
 func (w *worker) leaveParse() {
@@ -180,8 +196,8 @@ func (w *worker) callback(resp *crawl.Response, failure *crawl.Failure) (schedul
 	ctx := w.run.work
 	out := crawl.NewOut(ctx, resp, emitter, crawl.FetcherFunc(w.nested))
 	err := crawl.Guard(func() error { return w.e.handler(ctx, resp, failure, out) })
-	if w.cut || errors.Is(out.Err(), crawl.ErrStopped) {
-		return scheduler.Outcome{Kind: scheduler.Release}, nil // whatever it made of it
+	if ctx.Err() != nil { // it may have been cut short, whatever it made of it
+		return scheduler.Outcome{Kind: scheduler.Release}, nil
 	}
 	if err == nil {
 		err = out.Err()
@@ -206,23 +222,30 @@ func (w *worker) judge(ctx context.Context, s *step, err error, resp *crawl.Resp
 		w.run.undos.Store(0)
 	case errors.As(err, &undo):
 		w.e.log.Warn().Err(undo.Err).Msgf("Undone: %v goes back into the queue", w.req)
-		w.leaveParse()
-		w.run.undone(ctx)
+		w.waitToUndo(ctx)
 		return false
 	case errors.As(err, &stop):
 		w.e.closeSpider(stop.Reason)
 	case errors.As(err, &retry):
-		if next, ok := w.e.retry.Next(retry.Request, retry.Reason); ok {
-			w.follow(s, next)
+		if next, ok := w.e.retry.Next(cmp.Or(retry.Request, w.req), retry.Reason); ok {
+			w.follow(s, next) //nolint:contextcheck // it must outlive the cut.
 		}
 	case errors.As(err, &reschedule):
-		w.follow(s, reschedule.Request)
+		w.follow(s, reschedule.Request) //nolint:contextcheck // it must outlive the cut.
 	case ctx.Err() != nil:
 		return false // what failed may have failed because of the cut
 	default:
 		w.e.failed(ctx, err, w.req, resp)
 	}
 	return true
+}
+
+// waitToUndo waits before a request goes back, longer each time: what it needs (a
+// database, a descriptor) may take a while to come back.
+func (w *worker) waitToUndo(ctx context.Context) {
+	w.leaveParse()
+	w.run.send(message{progress: scheduler.Progress{Lease: w.lease.ID, Left: true}})
+	w.run.undone(ctx)
 }
 
 // flush writes the beginning of a large step and waits until it is taken.
@@ -242,15 +265,17 @@ func (w *worker) nested(ctx context.Context, r *crawl.Request) (*crawl.Response,
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(w.run.work, func() { cancel(crawl.ErrStopped) })()
-	resp, err := downloader.Follow(crawl.FetcherFunc(w.beside)).Fetch(ctx, r)
-	w.cut = w.cut || err != nil && w.run.work.Err() != nil
-	return resp, err
+	defer context.AfterFunc(w.run.work, func() { cancel(crawl.ErrStopped) })() //nolint:contextcheck // ctx may be any.
+	return downloader.Follow(crawl.FetcherFunc(w.beside)).Fetch(ctx, r)
 }
 
 // beside downloads one request beside the queue.
 func (w *worker) beside(ctx context.Context, r *crawl.Request) (*crawl.Response, error) {
-	release, err := w.run.frontier.Acquire(ctx, w.lease.ID, w.e.slotOf(r))
+	lease := w.lease.ID
+	if w.settled {
+		lease = 0 // the frontier may not have heard of it yet, and would grant a place that does not count
+	}
+	release, err := w.run.frontier.Acquire(ctx, lease, w.e.slotOf(r))
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func checkFile(path string) error {
 	if err != nil {
 		return cannot("write to it", pathless(err))
 	}
-	return f.Close()
+	return errors.Join(cannot("write to it", lockFile(f)), f.Close())
 }
 
 // checkParent finds the directory in which the first write will make something.

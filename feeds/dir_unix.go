@@ -3,6 +3,7 @@
 package feeds
 
 import (
+	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -29,4 +30,15 @@ func syncDir(dir string) error {
 		err = closeErr
 	}
 	return err
+}
+
+var errInUse = errors.New("another process is writing it")
+
+// lockFile makes this process the only one that writes a file, until it closes
+// it. Where the file system has no locks it does nothing.
+func lockFile(f *os.File) error {
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
+		return errInUse
+	}
+	return nil
 }

@@ -42,6 +42,7 @@ var (
 	_ jobs.Sink   = (*File)(nil)
 	_ io.ReaderAt = (*File)(nil)
 	_ Closer      = (*File)(nil)
+	_ jobs.Joiner = (*File)(nil)
 )
 
 // NewFile returns the sink of a path, without touching it.
@@ -126,10 +127,71 @@ func (f *File) open(create bool) error {
 		f.f = nil
 		return fmt.Errorf("open feed %s: %w", f.path, pathless(err))
 	}
+	if err := f.lock(); err != nil {
+		return err
+	}
 	if missing {
 		f.pending = append(f.pending, filepath.Dir(f.path))
 	}
 	return f.measure()
+}
+
+// lock makes this process the only one that writes the file.
+func (f *File) lock() error {
+	if f.plain {
+		return nil
+	}
+	if err := lockFile(f.f); err != nil {
+		_ = f.f.Close()
+		f.f = nil
+		return fmt.Errorf("open feed %s: %w", f.path, err)
+	}
+	return nil
+}
+
+// present reports whether the path still leads to what was written, as it was
+// written. Else the items since are lost, or what someone else wrote is about to
+// be.
+func (f *File) present() error {
+	if f.f == nil || f.plain {
+		return nil
+	}
+	info, err := f.f.Stat()
+	if err != nil {
+		return fmt.Errorf("look at feed %s: %w", f.path, pathless(err))
+	}
+	now, err := os.Stat(f.path)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("look at feed %s: %w", f.path, pathless(err))
+	case err != nil:
+		return fmt.Errorf("feed %s was removed while it was written", f.path)
+	case !os.SameFile(info, now):
+		return fmt.Errorf("feed %s was replaced while it was written", f.path)
+	case info.Size() != f.size:
+		return fmt.Errorf("feed %s was changed by someone else while it was written: it has %d bytes, not %d", f.path, info.Size(), f.size)
+	}
+	return nil
+}
+
+// Join ends the last line of a file that someone else has left without an end.
+func (f *File) Join() (int64, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.open(false); err != nil {
+		return 0, err
+	}
+	if f.plain || f.size == 0 {
+		return 0, nil
+	}
+	var last [1]byte
+	if _, err := f.f.ReadAt(last[:], f.size-1); err != nil {
+		return 0, fmt.Errorf("read feed %s: %w", f.path, pathless(err))
+	}
+	if last[0] == '\n' {
+		return 0, nil
+	}
+	return 1, f.write([]byte{'\n'})
 }
 
 func (f *File) measure() error {
@@ -163,13 +225,13 @@ func (f *File) makeParents() error {
 // file that was never opened, and for a device or pipe.
 func (f *File) Sync() error {
 	f.mu.Lock()
-	file, dirs := f.f, f.pending
+	file, dirs, err := f.f, f.pending, f.present()
 	if f.plain {
 		file = nil
 	}
 	f.mu.Unlock()
-	if file == nil {
-		return nil
+	if file == nil || err != nil {
+		return err
 	}
 	if err := file.Sync(); err != nil {
 		return fmt.Errorf("sync feed %s: %w", f.path, pathless(err))
@@ -255,6 +317,9 @@ func (f *File) Close(clean bool) error {
 	err := f.failed
 	if clean && err == nil && !f.skipEmpty && !isThere(f.path) {
 		err = f.open(true)
+	}
+	if err == nil {
+		err = f.present()
 	}
 	f.closed = true
 	if f.f == nil {

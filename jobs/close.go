@@ -48,10 +48,11 @@ func (j *Job) Close(end End) error {
 	if j.lock != nil {
 		err = errors.Join(err, j.lock.Close())
 	}
-	if err != nil {
-		j.closeErr = fmt.Errorf("close job %s: %w", j.dir, err)
+	if err != nil && j.dir != "" {
+		err = fmt.Errorf("close job %s: %w", j.dir, err)
 	}
-	return j.closeErr
+	j.closeErr = err
+	return err
 }
 
 func (j *Job) finish(end End) error {

@@ -47,6 +47,13 @@ type Format interface {
 	Adopt(s Sink, size int64) (int64, error)
 }
 
+// Joiner is a [Sink] that prepares for going on after bytes that the job does not
+// know, such as a line without an end. Join returns how many bytes it added. It
+// is called before the first Append.
+type Joiner interface {
+	Join() (int64, error)
+}
+
 // Feed is an output whose bytes belong to the steps of a job.
 //
 // At recovery each feed is cut back to the length that the job has committed.
@@ -181,6 +188,21 @@ func (f *feed) end() error {
 		return fmt.Errorf("end feed %s: %w", f.Name, err)
 	}
 	f.dirty = !f.plain
+	return nil
+}
+
+// join prepares a feed that goes on at its present end for the first time.
+func (f *feed) join() error {
+	s, ok := f.Sink.(Joiner)
+	if !ok || f.Format != nil || f.empty || f.plain || f.size == 0 {
+		return nil
+	}
+	n, err := s.Join()
+	if err != nil {
+		return fmt.Errorf("go on with feed %s: %w", f.Name, err)
+	}
+	f.size += n
+	f.length += n
 	return nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -148,6 +150,22 @@ func Open(fsys FS, dir string, id Identity, opt Options) (*Job, error) {
 	return j, nil
 }
 
+// Owns reports whether a path is, or is below, something that a job in dir keeps
+// for itself. Other files in the directory are nobody's.
+func Owns(dir, path string) bool {
+	if path == "" {
+		return false
+	}
+	dir, derr := filepath.Abs(dir)
+	path, perr := filepath.Abs(path)
+	rel, err := filepath.Rel(dir, path)
+	if errors.Join(derr, perr, err) != nil {
+		return false
+	}
+	first, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
+	return slices.Contains([]string{lockFile, manifestFile, queueDir, oldQueue, "start.txt", "spider.state", "requests.seen"}, first)
+}
+
 func (j *Job) init(opt Options) {
 	j.opt = opt.withDefaults()
 	j.cur, j.spare = &batch{}, &batch{}
@@ -244,7 +262,23 @@ func (j *Job) load() error {
 		return j.unusable("read the journal", err)
 	}
 	j.round, j.state = j.scan.round, j.scan.state()
-	return nil
+	return j.missing()
+}
+
+// missing refuses a directory whose journal is gone although there were runs. A
+// reset leaves none either, but puts the old one aside first.
+func (j *Job) missing() error {
+	if j.manifest.Runs == 0 || j.state != StateNew {
+		return nil
+	}
+	names, err := j.fsys.List(j.dir)
+	if err != nil {
+		return j.unusable("list it", err)
+	}
+	if slices.Contains(names, oldQueue) {
+		return nil
+	}
+	return &DamageError{File: j.queue(), Reason: "the segments are gone, although the job had runs"}
 }
 
 func (j *Job) queue() string { return filepath.Join(j.dir, queueDir) }

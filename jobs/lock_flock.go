@@ -16,18 +16,39 @@ func openLocked(name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	return f, flock(f)
+}
+
+// openLockedDir locks a directory itself, whatever becomes of the files in it.
+// It returns nil where the file system has no such lock.
+func openLockedDir(dir string) (*os.File, error) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := flock(d); errors.Is(err, ErrLocked) {
+		return nil, err
+	} else if err != nil {
+		return nil, nil //nolint:nilerr,nilnil // the lock of the file has to do.
+	}
+	return d, nil
+}
+
+// flock locks a file, and closes it if that fails.
+func flock(f *os.File) error {
 	for {
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if !errors.Is(err, syscall.EINTR) {
-			break
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, syscall.EINTR):
+			continue
 		}
+		name := f.Name()
+		_ = f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return ErrLocked
+		}
+		return fmt.Errorf("flock %s: %w", name, err)
 	}
-	if err == nil {
-		return f, nil
-	}
-	_ = f.Close()
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, ErrLocked
-	}
-	return nil, fmt.Errorf("flock %s: %w", name, err)
 }

@@ -12,3 +12,5 @@ import (
 func openLocked(name string) (*os.File, error) {
 	return nil, fmt.Errorf("lock %s on %s: %w", name, runtime.GOOS, errors.ErrUnsupported)
 }
+
+func openLockedDir(string) (*os.File, error) { return nil, nil }

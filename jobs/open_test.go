@@ -267,3 +267,52 @@ func TestOnDisk(t *testing.T) {
 		}
 	}
 }
+
+// A job whose journal is gone is damaged, not new.
+func TestJournalGone(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "job")
+	j, err := jobs.Open(jobs.OS(), dir, identity(), jobs.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Recover(nil, func(jobs.Op) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	mustClose(t, j, jobs.End{})
+	if err := os.RemoveAll(filepath.Join(dir, "requests.queue")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = jobs.Open(jobs.OS(), dir, identity(), jobs.Options{})
+	var damage *jobs.DamageError
+	if !errors.As(err, &damage) || !errors.Is(err, jobs.ErrUnusable) {
+		t.Errorf("got %v, want a DamageError", err)
+	}
+}
+
+// A parent that can not be made, such as one below a link to a disk that is not
+// mounted, is one error and not an endless try.
+func TestDanglingParent(t *testing.T) {
+	t.Parallel()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink("/nonexistent/disk", link); err != nil {
+		t.Skip(err)
+	}
+	for _, dir := range []string{filepath.Join(link, "x"), filepath.Join(link, "x", "y")} {
+		if _, err := jobs.Open(jobs.OS(), dir, identity(), jobs.Options{}); !errors.Is(err, jobs.ErrUnusable) {
+			t.Errorf("%s: got %v, want it unusable", dir, err)
+		}
+	}
+}
+
+func TestOwns(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]bool{
+		"": false, "x/out.jsonl": false, "x/items/job.json": false, "out.jsonl": false, "x": false,
+		"x/job.json": true, "x/lock": true, "x/requests.queue/seg-00000001.g1.log": true, "x/../x/start.txt": true,
+	} {
+		if got := jobs.Owns("x", path); got != want {
+			t.Errorf("Owns(x, %q) = %v, want %v", path, got, want)
+		}
+	}
+}

@@ -65,16 +65,49 @@ func (osFS) SyncDir(dir string) error {
 	return d.Close()
 }
 
+// Lock locks the file and its directory: a lock file may be removed by someone
+// who takes it for stale.
 func (osFS) Lock(name string) (File, error) {
 	f, err := openLocked(name)
 	if err != nil {
 		return nil, err
 	}
-	return osFile{f}, nil
+	dir, err := openLockedDir(filepath.Dir(name))
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return lockedFile{osFile{f}, dir}, nil
+}
+
+// lockedFile is a lock file with its directory, nil if that is not locked.
+type lockedFile struct {
+	osFile
+	dir *os.File
+}
+
+func (f lockedFile) Close() error {
+	err := f.osFile.Close()
+	if f.dir != nil {
+		err = errors.Join(err, f.dir.Close())
+	}
+	return err
 }
 
 // mkdirAll makes the directory and its parents, each durably.
 func mkdirAll(fsys FS, dir string, perm fs.FileMode) error {
+	err := mkdir(fsys, dir, perm)
+	parent := filepath.Dir(dir)
+	if !isNotExist(err) || parent == dir {
+		return err
+	}
+	if err := mkdirAll(fsys, parent, 0o755); err != nil {
+		return err
+	}
+	return mkdir(fsys, dir, perm) // once: below a dangling link it fails again
+}
+
+func mkdir(fsys FS, dir string, perm fs.FileMode) error {
 	err := fsys.Mkdir(dir, perm)
 	switch {
 	case err == nil:
@@ -84,13 +117,8 @@ func mkdirAll(fsys FS, dir string, perm fs.FileMode) error {
 			return err
 		}
 		return nil
-	case !isNotExist(err) || filepath.Dir(dir) == dir:
-		return err
 	}
-	if err := mkdirAll(fsys, filepath.Dir(dir), 0o755); err != nil {
-		return err
-	}
-	return mkdirAll(fsys, dir, perm)
+	return err
 }
 
 func readFile(fsys FS, name string) ([]byte, error) {

@@ -191,6 +191,9 @@ func (j *Job) firstFrame(r *Recovery) error {
 			continue
 		}
 		if f.fresh {
+			if err := f.join(); err != nil {
+				return err
+			}
 			ops = appendFeedName(ops, f.id, f.length, f.Name)
 		}
 		m, err := f.settle()

@@ -1,6 +1,9 @@
 package jobs
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Volatile returns a job without a directory: it writes feeds, within the
 // usual 10 ms of their commit, and nothing else. Only Feed and Commit of its
@@ -25,7 +28,7 @@ func (j *Job) openVolatile() error {
 			return err
 		}
 		if !f.Overwrite {
-			if err := f.adopt(); err != nil {
+			if err := errors.Join(f.adopt(), f.join()); err != nil {
 				return err
 			}
 		}

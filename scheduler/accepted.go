@@ -1,6 +1,9 @@
 package scheduler
 
-import "slices"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // Accepted is a multiset of hashes: what an interrupted Start had emitted. Its
 // methods work on a nil Accepted, which is empty. It is used by one goroutine.
@@ -46,3 +49,9 @@ func (a *Accepted) Take(h uint64) bool {
 // HashOf returns the part of a fingerprint that a multiset and the duplicate
 // filter keep: its first 64 bits.
 func HashOf(fp Fingerprint) uint64 { return seenKey(fp) }
+
+// unhash returns a fingerprint with a hash, as good as any for the filter.
+func unhash(h uint64) (fp Fingerprint) {
+	binary.BigEndian.PutUint64(fp[:], h)
+	return fp
+}

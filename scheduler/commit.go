@@ -17,48 +17,48 @@ const (
 
 // Keys of the job's meta records.
 const (
-	metaState     = "state"
-	metaCookies   = "cookies"
-	metaStartItem = "start.item"
-	metaStartEnd  = "start.ended"
-	metaCallback  = "callback" // a name that requests have
-	metaRefused   = "refused"  // the address of a part that is a duplicate
-	metaReleased  = "released" // a request was given back: its attempt and parts are void
-	metaRun       = "run"      // a run begins
-	metaRunEnded  = "run.end"  // and ends in good order
+	metaState      = "state"
+	metaCookies    = "cookies"
+	metaStartItem  = "start.item"
+	metaStartEnd   = "start.ended"
+	metaCallback   = "callback"      // a name that requests have
+	metaRefused    = "refused"       // the address of a part that is a duplicate
+	metaReleased   = "released"      // a request was given back: its attempt and parts are void
+	metaUnstored   = "unstored"      // a request that can not be stored was taken
+	metaHandled    = "unstored.done" // and one was handled
+	metaStartAgain = "start.again"   // Start is to run again, as if it never had
+	metaRun        = "run"           // a run begins
+	metaRunEnded   = "run.end"       // and ends in good order
 )
 
 // advance takes the progress of leases.
 func (f *Local) advance(progress []Progress, now time.Time) error {
-	var attempts *jobs.Tx
+	var tx *jobs.Tx
 	careful := false
 	for i := range progress {
 		p := &progress[i]
 		l := f.leases[p.Lease]
-		if l == nil || l.settled {
+		if l == nil {
 			continue
 		}
-		if !p.Sent.IsZero() {
-			l.sent = true
-			f.slots.Sent(l.ref.Slot, p.Sent)
-		}
-		if !p.Settled {
-			f.refreshName(l.ref.Slot, now)
+		f.move(l, p, now)
+		if l.layer != disk || !p.Entered && (!p.Left || !l.entered) {
 			continue
 		}
-		f.settle(l, now, p.Hint)
-		if l.layer == disk {
-			if attempts == nil {
-				attempts = f.job.Begin()
-			}
-			attempts.Attempt(jobs.Addr(l.ref.ID))
+		if tx == nil {
+			tx = f.job.Begin()
+		}
+		if l.entered = p.Entered; l.entered {
+			tx.Attempt(jobs.Addr(l.ref.ID))
 			careful = careful || f.careful(l)
+		} else {
+			tx.Set(metaReleased, number(uint64(l.owner())))
 		}
 	}
-	if attempts == nil {
+	if tx == nil {
 		return nil
 	}
-	if err := attempts.Commit(); err != nil {
+	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("write attempts: %w", err)
 	}
 	if careful {
@@ -66,6 +66,24 @@ func (f *Local) advance(progress []Progress, now time.Time) error {
 	}
 	return nil
 }
+
+// move tells the slots how far a download is.
+func (f *Local) move(l *lease, p *Progress, now time.Time) {
+	if l.settled {
+		return
+	}
+	if !p.Sent.IsZero() {
+		l.sent = true
+		f.slots.Sent(l.ref.Slot, p.Sent)
+	}
+	if p.Settled {
+		f.settle(l, now, p.Hint)
+	} else {
+		f.refreshName(l.ref.Slot, now)
+	}
+}
+
+func number(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
 
 // careful reports whether a lease may be of the page that killed an earlier
 // run: its attempt must be in the file before spider code sees it.
@@ -117,7 +135,7 @@ func (f *Local) commitStart(g *Grant, o *Outcome, now time.Time) error {
 	tx := f.job.Begin()
 	if f.durable {
 		for _, h := range o.Items {
-			tx.Set(metaStartItem, binary.LittleEndian.AppendUint64(nil, h))
+			tx.Set(metaStartItem, number(h))
 		}
 	}
 	for i := range o.Push {
@@ -181,10 +199,16 @@ func (f *Local) commitDone(g *Grant, o *Outcome, now time.Time) error {
 func (f *Local) drop(tx *jobs.Tx, l *lease) {
 	if l.layer == disk {
 		tx.Ack(jobs.Addr(l.ref.ID))
+		if l.ref.ID == f.alone {
+			f.alone = 0
+		}
 		return
 	}
-	if s := f.store.get(l.ref.ID); f.durable && s.marked {
-		tx.Seen(s.fp)
+	if s := f.store.get(l.ref.ID); f.durable && s.request != nil {
+		tx.Set(metaHandled, nil)
+		if s.marked {
+			tx.Seen(s.fp)
+		}
 	}
 	f.store.remove(l.ref.ID)
 }
@@ -196,9 +220,9 @@ func (f *Local) release(id LeaseID, now time.Time) error {
 	if l == nil {
 		return nil
 	}
-	if l.layer == disk && l.settled || l.onDisk() {
+	if l.entered || l.onDisk() {
 		tx := f.job.Begin()
-		tx.Set(metaReleased, binary.LittleEndian.AppendUint64(nil, uint64(l.owner())))
+		tx.Set(metaReleased, number(uint64(l.owner())))
 		if err := tx.Commit(); err != nil {
 			return err
 		}
@@ -211,7 +235,9 @@ func (f *Local) giveBack(id LeaseID, now time.Time) error {
 	l := f.leases[id]
 	delete(f.leases, id)
 	f.forget(l)
-	if err := f.enter(f.slot(l.ref.Slot), l.ref, l.layer); err != nil {
+	if l.ref.ID == f.alone && l.layer == disk {
+		f.suspects, f.alone = append(f.suspects, l.ref), 0
+	} else if err := f.enter(f.slot(l.ref.Slot), l.ref, l.layer); err != nil {
 		return err
 	}
 	f.settle(l, now, SlotHint{Unused: !l.sent})
@@ -247,6 +273,7 @@ func (f *Local) write(tx *jobs.Tx, e *Entry, flags uint8) (Ref, int) {
 	ref := Ref{Slot: e.Slot, Priority: r.Priority, Start: r.Trail.Start}
 	if !f.durable || e.Body == nil {
 		ref.ID = f.store.add(f.stored(e, flags))
+		f.noteUnstored(tx)
 		return ref, memory
 	}
 	f.noteNames(tx, e)
@@ -263,6 +290,13 @@ func (f *Local) stored(e *Entry, flags uint8) stored {
 		f.report.unstorable(e.Request, e.Why)
 	}
 	return stored{request: e.Request, fp: e.Fingerprint, marked: marks(e, flags)}
+}
+
+// noteUnstored lets the next run tell how many requests died with this one.
+func (f *Local) noteUnstored(tx *jobs.Tx) {
+	if f.durable {
+		tx.Set(metaUnstored, nil)
+	}
 }
 
 // noteNames tells the job of callbacks that its requests had not used before.
@@ -304,8 +338,11 @@ func (f *Local) place(ref Ref, layer int, notBefore, now time.Time) error {
 
 // endRun notes that the run ended in good order: attempts without an end killed
 // nothing.
-func (f *Local) endRun() error {
+func (f *Local) endRun(reason string) error {
 	tx := f.job.Begin()
+	if reason == NoResponse {
+		tx.Set(metaStartAgain, nil)
+	}
 	tx.Set(metaRunEnded, nil)
 	return tx.Commit()
 }

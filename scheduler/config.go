@@ -160,6 +160,12 @@ func (r *reporter) unstorable(req *crawl.Request, why error) {
 	}
 }
 
+// lost tells how many requests a job loses because they could not be stored.
+func (r *reporter) lost(n int) {
+	r.stats.Add("scheduler/unserializable_lost", int64(n))
+	r.log.Warn().Msgf("%d requests are lost: they could not be stored, because their callbacks are not exported methods of the spider", n)
+}
+
 // clampNotBefore limits how far in the future a time read from a job may lie:
 // the clock may have been set back since.
 func clampNotBefore(millis int64, now time.Time) time.Time {

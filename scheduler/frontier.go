@@ -47,10 +47,14 @@ type Frontier interface {
 
 	// Close gives back what is leased, to its old place, and closes the job. The
 	// reason is kept; "finished" marks the job as finished, provided that Start
-	// has ended and nothing is pending. Step and Acquire must not be called
-	// afterwards. Close may be called again, and then does nothing.
+	// has ended and nothing is pending; [NoResponse] makes the next run start as
+	// if Start had never run. Step and Acquire must not be called afterwards.
+	// Close may be called again, and then does nothing.
 	Close(ctx context.Context, reason string) error
 }
+
+// NoResponse is the reason of a crawl whose start requests all failed.
+const NoResponse = "no_response"
 
 // A LeaseID names a lease within a run. 0 is never one.
 type LeaseID uint64
@@ -70,7 +74,7 @@ type Lease struct {
 
 	// Careful tells that the request may have been with spider code when an
 	// earlier process died: its callback must not run before a Step has taken
-	// that it is settled.
+	// Progress.Entered.
 	Careful bool
 }
 
@@ -87,6 +91,13 @@ type Progress struct {
 	Settled bool
 
 	Hint SlotHint
+
+	// Entered means: spider code begins to handle the lease. If the process dies
+	// before the lease ends or Left follows, it may have died of that.
+	Entered bool
+
+	// Left means: spider code is over, although the outcome has yet to come.
+	Left bool
 }
 
 // A SlotHint is what a download taught about its slot.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -38,6 +39,8 @@ type Local struct {
 	granted   Grant           // the last one
 	paused    bool
 	closed    bool
+	suspects  []Ref  // requests that may have killed the process, to be tried alone
+	alone     uint64 // the suspect that is queued or leased, 0 for none
 	boundary  uint64 // requests with lower addresses may have been with a process that died
 }
 
@@ -59,6 +62,7 @@ type lease struct {
 	layer   int
 	sent    bool
 	settled bool
+	entered bool   // spider code handles it
 	parts   []part // of a step too large for one record
 	ordinal uint64 // of the last part
 }
@@ -113,15 +117,8 @@ func (f *Local) Step(_ context.Context, progress []Progress, done []Outcome, wan
 	if err := f.wake(now); err != nil {
 		return g, err
 	}
-	for len(g.Leases) < want && !f.paused {
-		l, ok, err := f.grant(now)
-		if err != nil {
-			return g, err
-		}
-		if !ok {
-			break
-		}
-		g.Leases = append(g.Leases, l)
+	if err := f.grantAll(&g, want, now); err != nil {
+		return g, err
 	}
 	f.describe(&g, now)
 	return g, nil
@@ -153,7 +150,7 @@ func (f *Local) describe(g *Grant, now time.Time) {
 }
 
 func (f *Local) pending() int64 {
-	return int64(f.layers[memory].n + f.layers[disk].n + len(f.delayed))
+	return int64(f.layers[memory].n + f.layers[disk].n + len(f.delayed) + len(f.suspects))
 }
 
 // wake moves what has become due: delayed requests into their queues, slots
@@ -270,6 +267,9 @@ func (f *Local) active() []byte {
 			m[name] = keys
 		}
 	}
+	for _, r := range f.suspects {
+		m[r.Slot] = append(m[r.Slot], strconv.Itoa(r.Priority))
+	}
 	b, _ := json.Marshal(m) // strings: can not fail
 	return b
 }
@@ -295,7 +295,7 @@ func (f *Local) Close(_ context.Context, reason string) error {
 	f.warnLost()
 	end := jobs.End{Reason: reason, Finished: reason == "finished" && f.startDone && f.pending() == 0 && err == nil}
 	if f.durable {
-		err = errors.Join(err, f.endRun())
+		err = errors.Join(err, f.endRun(reason))
 		end.Active = f.active()
 	}
 	return errors.Join(err, f.job.Close(end))
@@ -313,6 +313,5 @@ func (f *Local) warnLost() {
 	if !f.durable || lost == 0 {
 		return
 	}
-	f.report.stats.Add("scheduler/unserializable_lost", int64(lost))
-	f.report.log.Warn().Msgf("%d requests are lost: they could not be stored, because their callbacks are not exported methods of the spider", lost)
+	f.report.lost(lost)
 }

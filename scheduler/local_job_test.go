@@ -193,7 +193,7 @@ func TestAttemptsAreWritten(t *testing.T) {
 			if !l.Careful {
 				t.Errorf("run %d: the lease is not careful", i+1)
 			}
-			if _, err := f.Step(t.Context(), []scheduler.Progress{{Lease: l.ID, Settled: true}}, nil, 0); err != nil {
+			if _, err := f.Step(t.Context(), []scheduler.Progress{{Lease: l.ID, Settled: true, Entered: true}}, nil, 0); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"encoding/binary"
 	"time"
 
 	"github.com/skeincrawl/skein/crawl"
@@ -70,6 +69,9 @@ func (f *Local) adopt(g *Grant, tx *jobs.Tx, l *lease, now time.Time) error {
 			continue
 		}
 		f.report.enqueue(p.layer)
+		if p.layer == memory {
+			f.noteUnstored(tx)
+		}
 		if err := f.place(p.ref, p.layer, p.notBefore, now); err != nil {
 			return err
 		}
@@ -98,7 +100,7 @@ func (l *lease) onDisk() bool {
 func (f *Local) refusePart(g *Grant, tx *jobs.Tx, p part) {
 	if p.layer == disk {
 		f.report.countDuplicate()
-		tx.Set(metaRefused, binary.LittleEndian.AppendUint64(nil, p.ref.ID))
+		tx.Set(metaRefused, number(p.ref.ID))
 		return
 	}
 	f.store.remove(p.ref.ID)

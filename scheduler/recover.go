@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,10 +10,6 @@ import (
 
 	"github.com/skeincrawl/skein/jobs"
 )
-
-// maxCrashes is how often a request may be with spider code when the process
-// dies. After that it is not tried again.
-const maxCrashes = 5
 
 // NewLocal returns the default frontier. It recovers the job, and closes it if
 // it fails.
@@ -62,8 +57,10 @@ type recovery struct {
 	parts    map[jobs.Addr][]pending
 	fps      map[uint64]Fingerprint // of provisional pushes
 	attempts map[jobs.Addr]bool     // in the present run
-	crashes  map[jobs.Addr]int
+	suspects map[jobs.Addr]suspicion
 	names    map[string]bool // of callbacks that requests of the job had
+	emitted  *Accepted       // by Start in the present round
+	unstored int             // requests that the last run held in memory when it died
 }
 
 func (f *Local) recover(d Deps) (Resume, error) {
@@ -74,7 +71,7 @@ func (f *Local) recover(d Deps) (Resume, error) {
 		f: f, now: time.Now(), notBef: map[uint64]int64{},
 		places: places{slots: map[string]string{}, numbers: map[place]uint32{}},
 		parts:  map[jobs.Addr][]pending{}, fps: map[uint64]Fingerprint{},
-		attempts: map[jobs.Addr]bool{}, crashes: map[jobs.Addr]int{}, names: map[string]bool{},
+		attempts: map[jobs.Addr]bool{}, suspects: map[jobs.Addr]suspicion{}, names: map[string]bool{},
 	}
 	r.resume.Resumed = d.Job.State() == jobs.StateResumed
 	r.resume.Reason = d.Job.Info().Reason
@@ -88,6 +85,7 @@ func (f *Local) recover(d Deps) (Resume, error) {
 	if r.resume.Round = int(rec.Round); rec.NewRound {
 		r.round()
 	}
+	r.warnLost()
 	r.endRun()
 	r.sweep()
 	if err := r.checkCallbacks(d.Env); err != nil {
@@ -97,6 +95,9 @@ func (f *Local) recover(d Deps) (Resume, error) {
 		return Resume{}, err
 	}
 	r.resume.Pending = f.pending()
+	if r.resume.Start == StartPartial {
+		r.resume.Accepted = r.emitted
+	}
 	f.startDone = r.resume.Start == StartDone
 	f.names = r.names
 	return r.resume, r.begin()
@@ -146,10 +147,10 @@ func (r *recovery) push(op jobs.Op) {
 // accept notes something that Start emitted.
 func (r *recovery) accept(h uint64) {
 	r.resume.Start = StartPartial
-	if r.resume.Accepted == nil {
-		r.resume.Accepted = new(Accepted)
+	if r.emitted == nil {
+		r.emitted = new(Accepted)
 	}
-	r.resume.Accepted.add(h)
+	r.emitted.add(h)
 }
 
 func (r *recovery) adopt(owner jobs.Addr) {
@@ -182,7 +183,7 @@ func (*recovery) find(list []pending, id uint64) (int, bool) {
 // outnumber the others.
 func (r *recovery) ack(a jobs.Addr) {
 	delete(r.attempts, a)
-	delete(r.crashes, a)
+	delete(r.suspects, a)
 	i, ok := r.find(r.pending, uint64(a))
 	if !ok || r.pending[i].gone {
 		return
@@ -204,73 +205,12 @@ func (r *recovery) sweep() {
 	r.dead = 0
 }
 
-func (r *recovery) meta(op jobs.Op) error {
-	switch string(op.Key) {
-	case metaState:
-		r.resume.State = slices.Clone(op.Value)
-	case metaCookies:
-		r.resume.Cookies = slices.Clone(op.Value)
-	case metaStartEnd:
-		r.resume.Start, r.resume.Accepted = StartDone, nil
-	case metaStartItem, metaReleased, metaRefused:
-		if len(op.Value) != 8 {
-			return fmt.Errorf("the record %s has %d bytes, not 8", op.Key, len(op.Value))
-		}
-		r.number(string(op.Key), binary.LittleEndian.Uint64(op.Value))
-	case metaCallback:
-		r.names[string(op.Value)] = true
-	case metaRun:
-		r.endRun()
-	case metaRunEnded:
-		clear(r.attempts)
-	}
-	return nil
-}
-
-// number takes a record whose value is a number.
-func (r *recovery) number(key string, n uint64) {
-	switch key {
-	case metaStartItem:
-		r.accept(n)
-	case metaReleased:
-		delete(r.attempts, jobs.Addr(n))
-		r.drop(jobs.Addr(n))
-	case metaRefused:
-		delete(r.fps, n)
-	}
-}
-
-// round begins a new round: Start runs again, what was seen stays seen.
-func (r *recovery) round() {
-	r.resume.Start, r.resume.Accepted = StartFresh, nil
-}
-
-// drop forgets the parts of an owner.
-func (r *recovery) drop(owner jobs.Addr) {
-	for _, p := range r.parts[owner] {
-		delete(r.fps, p.id)
-		delete(r.notBef, p.id)
-	}
-	delete(r.parts, owner)
-}
-
-// endRun counts the attempts that the run before left without an end. No lease
-// outlives a run, so neither do parts.
-func (r *recovery) endRun() {
-	for a := range r.attempts {
-		r.crashes[a]++
-	}
-	clear(r.attempts)
-	for owner := range r.parts {
-		r.drop(owner)
-	}
-}
-
 // fill puts what is left into the queues.
 func (r *recovery) fill() error {
 	touched := map[*slot]struct{}{}
 	for _, p := range r.pending {
-		if r.crashes[jobs.Addr(p.id)] >= maxCrashes {
+		suspicion := r.suspects[jobs.Addr(p.id)]
+		if suspicion.alone >= maxCrashes {
 			if err := r.poisoned(p); err != nil {
 				return err
 			}
@@ -280,6 +220,10 @@ func (r *recovery) fill() error {
 		ref := Ref{ID: p.id, Slot: where.slot, Priority: where.priority, Start: p.flags&flagStart != 0}
 		if at := clampNotBefore(r.notBef[p.id], r.now); at.After(r.now) {
 			r.f.delayed.push(at, delayed{ref, disk})
+			continue
+		}
+		if suspicion.deaths > maxSuspicion {
+			r.f.suspects = append(r.f.suspects, ref)
 			continue
 		}
 		s := r.f.slot(where.slot)

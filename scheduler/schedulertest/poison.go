@@ -14,18 +14,27 @@ import (
 func poisonRows() []row {
 	return []row{
 		{"a request that kills the process five times is given up", false, poison},
+		{"its neighbours are tried alone, and not given up", false, neighbours},
 		{"a download that a crash interrupts does not count", false, interrupted},
+		{"an attempt that spider code has left does not count", false, leftAttempt},
 		{"an attempt that a release follows does not count", false, releasedAttempt},
 		{"an attempt that a clean close follows does not count", false, closedAttempt},
 	}
 }
 
-// attempt leases the only request and reports it settled: its response is with
-// spider code.
+// entered reports that the response of a lease is with spider code.
+func entered(ids ...scheduler.LeaseID) (progress []scheduler.Progress) {
+	for _, id := range ids {
+		progress = append(progress, scheduler.Progress{Lease: id, Settled: true}, scheduler.Progress{Lease: id, Entered: true})
+	}
+	return progress
+}
+
+// attempt leases the only request and hands its response to spider code.
 func (h *harness) attempt() scheduler.Lease {
 	h.Helper()
 	l := h.lease(1)[0]
-	h.step(settled(l.ID), nil, 0)
+	h.step(entered(l.ID), nil, 0)
 	return l
 }
 
@@ -67,10 +76,39 @@ func (h *harness) survives(what string, round func()) {
 	h.wantNames(what, h.drain(), "a")
 }
 
+// Pages that are with spider code when something else kills the process come
+// last and one by one; only what is alone each time is given up.
+func neighbours(t testing.TB, open crawlOpener) {
+	h := start(t, open)
+	h.durable()
+	h.emit(h.pages("a", "b", "c", "d")...)
+	for range 7 {
+		var ids []scheduler.LeaseID
+		for _, l := range h.step(nil, nil, 2).Leases {
+			ids = append(ids, l.ID)
+		}
+		h.step(entered(ids...), nil, 0)
+		h.crash()
+	}
+	if lines := h.log.lines("Given up"); len(lines) > 0 {
+		t.Errorf("given up: %q", lines)
+	}
+	h.wantSet("all are still there", h.drain(), "a", "b", "c", "d")
+}
+
+func leftAttempt(t testing.TB, open crawlOpener) {
+	h := start(t, open)
+	h.survives("after seven kills while a step waits to be undone", func() {
+		l := h.attempt()
+		h.step([]scheduler.Progress{{Lease: l.ID, Left: true}}, nil, 0)
+		h.crash()
+	})
+}
+
 func interrupted(t testing.TB, open crawlOpener) {
 	h := start(t, open)
 	h.survives("after seven interrupted downloads", func() {
-		h.lease(1)
+		h.step(settled(h.lease(1)[0].ID), nil, 0)
 		h.crash()
 	})
 }
@@ -96,6 +134,7 @@ func unstoredRows() []row {
 	return []row{
 		{"SCH-15 DQ-15 a request that can not be stored stays in memory", false, unstored},
 		{"what can not be stored is lost at the end, with a warning", false, unstoredLost},
+		{"what a killed process held in memory is told of", false, unstoredKilled},
 		{"its fingerprint becomes durable with its Done", false, unstoredSeen},
 	}
 }
@@ -144,6 +183,22 @@ func unstoredLost(t testing.TB, open crawlOpener) {
 		t.Error("a lost request can not be found again")
 	}
 	h.wantSet("after reopening", h.drain(), "a", "b", "c")
+}
+
+func unstoredKilled(t testing.TB, open crawlOpener) {
+	h := start(t, open)
+	h.durable()
+	h.emit(h.page("a", closure), h.page("b", closure), h.page("c", closure))
+	l := h.lease(1)[0]
+	h.step(nil, []scheduler.Outcome{done(l.ID)}, 0)
+	h.crash()
+	if lines := h.log.lines(`"warn"`); len(lines) != 1 || !strings.Contains(lines[0], "2 requests are lost") {
+		t.Errorf("log %q, want one warning of 2 lost requests", lines)
+	}
+	h.reopen()
+	if lines := h.log.lines("are lost"); len(lines) != 0 {
+		t.Errorf("told again: %q", lines)
+	}
 }
 
 func unstoredSeen(t testing.TB, open crawlOpener) {

@@ -13,6 +13,7 @@ func startRows() []row {
 		{"an interrupted Start is partial, with what it emitted", false, acceptedMultiset},
 		{"a Start without emissions is fresh", false, freshStart},
 		{"a Start that has ended does not run again", false, endedStart},
+		{"a Start that met no response runs again, as if it never had", false, startAgain},
 	}
 }
 
@@ -64,6 +65,24 @@ func endedStart(t testing.TB, open crawlOpener) {
 		if h.resume.Start != scheduler.StartDone || h.resume.Accepted.Len() != 0 {
 			t.Errorf("start %d with %d accepted, want ended", h.resume.Start, h.resume.Accepted.Len())
 		}
+	}
+}
+
+func startAgain(t testing.TB, open crawlOpener) {
+	h := start(t, open)
+	h.durable()
+	h.emit(h.page("a"), h.page("b", dontFilter))
+	h.step(nil, startEnded(), 0)
+	for _, l := range h.lease(2) {
+		h.step(nil, []scheduler.Outcome{done(l.ID)}, 0)
+	}
+	h.close(scheduler.NoResponse)
+	h.open()
+	if h.resume.Start != scheduler.StartFresh || h.resume.Accepted.Len() != 0 || h.resume.Pending != 0 {
+		t.Errorf("resume %+v, want a fresh start", h.resume)
+	}
+	if g := h.emit(h.page("a"), h.page("b", dontFilter)); len(g.Refused) != 0 || g.Backlog != 2 {
+		t.Errorf("%d refused and %d pending, want both requests again", len(g.Refused), g.Backlog)
 	}
 }
 

@@ -107,6 +107,9 @@ func writeSpool(ctx context.Context, path string, r io.Reader) error {
 	if err == nil {
 		err = os.Rename(temp, path)
 	}
+	if d, derr := os.Open(filepath.Dir(path)); err == nil && derr == nil {
+		err = errors.Join(d.Sync(), d.Close()) // or the name may be lost with the power
+	}
 	if err != nil {
 		return fmt.Errorf("keep start URLs of standard input: %w", errors.Join(err, removeSpool(temp)))
 	}

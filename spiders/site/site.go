@@ -34,7 +34,7 @@ type Spider struct {
 	Deny      string `arg:"deny" doc:"regular expression of the URLs of links that are not followed"`
 	Domains   string `arg:"domains" doc:"domains to stay in, with their subdomains, separated by commas, or * for any; by default the hosts of the start URLs"`
 	Fields    string `arg:"fields" doc:"JSON object from the names of the items' fields to CSS selectors, such as {\"title\":\"h1::text\"}"`
-	Pages     int    `arg:"pages" doc:"number of pages after which this run ends; by default there is no limit"`
+	Pages     int    `arg:"pages,run" doc:"number of pages after which this run ends; by default there is no limit"`
 	Follow    bool   `arg:"follow" doc:"whether links are followed; by default they are"`
 
 	log     zerolog.Logger

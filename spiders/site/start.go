@@ -67,6 +67,9 @@ func startURL(text string) (string, error) {
 	if scheme != "data" && scheme != "file" && !strings.Contains(text, "://") {
 		return "", fmt.Errorf("%q is no URL: it needs a scheme, such as https://%s", clip(text), clip(text))
 	}
+	if scheme == "ftp" || scheme == "ws" || scheme == "wss" {
+		return "", fmt.Errorf("%q has a scheme that can not be fetched: http and https can", clip(text))
+	}
 	u, err := weburl.Resolve("", text)
 	if err != nil {
 		return "", fmt.Errorf("%q is no usable URL: %w", clip(text), err)
