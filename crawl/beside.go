@@ -30,9 +30,12 @@ func NoteCookies(ctx context.Context, change []byte) {
 	}
 }
 
-// Cookies returns the changes that were noted, nil if there were none.
-func (l *StepLog) Cookies() []byte {
+// TakeCookies returns the changes noted since the last call, nil if there were
+// none.
+func (l *StepLog) TakeCookies() []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.cookies
+	changes := l.cookies
+	l.cookies = nil
+	return changes
 }

@@ -165,7 +165,7 @@ func (e *Engine) Run(ctx context.Context) (Result, error) {
 	}
 	e.haser, _ = frontier.(scheduler.Haser)
 	defer e.http.Close()
-	e.env.Resumed = resume.Resumed
+	e.env.Resumed, e.env.Cookies = resume.Resumed, resume.Cookies
 	e.announceComponents()
 	e.announceResume(resume)
 	if err := e.openSpider(ctx); err != nil {

@@ -4,13 +4,20 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/rs/zerolog"
+
 	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/crawltest"
+	"github.com/skeincrawl/skein/engine"
+	"github.com/skeincrawl/skein/settings"
+	_ "github.com/skeincrawl/skein/spiders/site"
 )
 
 // robotsSite answers /robots.txt with a text, or by redirecting to another host,
@@ -89,6 +96,28 @@ func TestRobotsUnreachable(t *testing.T) {
 	p.crawl(t, "ROBOTSTXT_OBEY=True").want(t, "finished", map[string]int64{
 		"robotstxt/response_status_count/503": 1, "robotstxt/forbidden": 2, "retry/count": 2, "response_received_count": 0,
 	})
+}
+
+// The spider site obeys robots.txt unless it is told otherwise.
+func TestSiteObeysRobots(t *testing.T) {
+	srv := httptest.NewServer(crawltest.NewSite(crawltest.Config{Pages: 30, Robots: "User-agent: skein\nDisallow: /p/1\n"}))
+	t.Cleanup(srv.Close)
+	site, err := crawl.FindSpec("site")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for assign, want := range map[string]map[string]int64{
+		"ROBOTSTXT_OBEY=False":      {"robotstxt/request_count": 0, "response_received_count": 30},
+		"LOG_LEVEL=INFO":            {"robotstxt/request_count": 1, "response_received_count": 19, "robotstxt/forbidden": 11}, // 1, 10 to 19
+		"ROBOTSTXT_USER_AGENT=else": {"robotstxt/request_count": 1, "response_received_count": 30},
+	} {
+		s, _, err := settings.New().Spider(site.Name, site.Settings).Assign(assign).Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := engine.Options{Spec: site, Settings: s, Args: map[string]string{"start": srv.URL + "/p/0"}, Log: zerolog.Nop()}
+		finish(t.Context(), t, o).want(t, "finished", want)
+	}
 }
 
 // A start request may be a file; what a page links to may not, however the

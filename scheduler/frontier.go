@@ -162,9 +162,11 @@ type Outcome struct {
 	// Start does not export them again.
 	Items []uint64
 
-	// State and Cookies are the spider's state and the cookie jars after the
-	// step; nil means unchanged.
-	State, Cookies []byte
+	// State is the spider's state after the step; nil means unchanged.
+	State []byte
+
+	// Cookies are the changes of cookies that the step brought.
+	Cookies []byte
 }
 
 // An Entry is a request on its way into the frontier. The worker that emitted
@@ -239,8 +241,9 @@ type Resume struct {
 	// Accepted are the entries and items that an interrupted Start had emitted.
 	Accepted *Accepted
 
-	State, Cookies []byte // as of the last committed step; nil if there are none
-	Reason         string // why the last run ended, "" if it was killed
+	State   []byte // as of the last committed step; nil if there is none
+	Cookies []byte // all changes that steps brought, one after the other
+	Reason  string // why the last run ended, "" if it was killed
 }
 
 // A Controller is a [Frontier] whose leasing can be steered at run time. Its
