@@ -225,7 +225,8 @@ func TestCookiesOfAJob(t *testing.T) {
 	fetch(at("http://a.test/"), "session=2", "gone=; Max-Age=0", "raw=\xff")
 	fetch(&crawl.Request{URL: "http://a.test/", Jar: "x", Cookies: []*http.Cookie{{Name: "mine", Value: "1"}}})
 	var names []string
-	if err := cookie.ReadChanges(steps.Cookies(), func(c *cookie.Change) { names = append(names, c.Jar+c.Name) }); err != nil {
+	changes := steps.TakeCookies()
+	if err := cookie.ReadChanges(changes, func(c *cookie.Change) { names = append(names, c.Jar+c.Name) }); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"session", "old", "gone", "raw", "session", "gone", "xmine"}; !slices.Equal(names, want) {
@@ -233,7 +234,7 @@ func TestCookiesOfAJob(t *testing.T) {
 	}
 	again := newBrowser(t, nil)
 	expired := `{"name":"expired","value":"1","domain":"a.test","path":"/","expires":1}` + "\n"
-	again.env.Cookies = append(steps.Cookies(), expired...)
+	again.env.Cookies = append(changes, expired...)
 	if err := crawl.Send(t.Context(), again.env.Signals, crawl.SpiderOpened{}); err != nil {
 		t.Fatal(err)
 	}
