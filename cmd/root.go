@@ -36,6 +36,12 @@ func newRoot(sys *system) *cobra.Command {
 	root.SetOut(pipe{sys.Stdout})
 	root.SetErr(sys.Stderr)
 	root.SetHelpCommand(newHelp())
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if c.Name() != "crawl" || !helpOfSpider(c, c.Flags().Args()) {
+			help(c, args)
+		}
+	})
 	root.AddCommand(
 		newCrawl(sys, "crawl SPIDER"), newList(sys), newSettings(sys), newStartProject(sys), newGenSpider(sys),
 		newDemo(sys), newVersion(sys), newExitCodes(),
