@@ -1,20 +1,23 @@
-# One static binary, not root, nothing else in the image. It needs one writable
-# place, /data, where job directories and feeds go:
+# One static binary, not root, nothing else in the image. It writes to one place
+# only, /data, where job directories and feeds go:
 #
 #   docker build -t crawl .
-#   docker run --rm --read-only -v "$PWD/data:/data" crawl SPIDER -s JOBDIR=job -o items.jsonl
+#   docker run --rm --read-only -v crawl:/data crawl site -a start=https://example.com/ -s JOBDIR=job -o pages.jsonl
 #
-# The folder on the host has to be writable for user 65532. `docker stop` gives
-# ten seconds, SHUTDOWN_GRACE takes eight of them: the crawl ends in good order.
-FROM golang:1.26 AS build
+# A volume takes over the owner of /data. A folder of the host in its place has to
+# be writable for user 65532. `docker stop` gives ten seconds, SHUTDOWN_GRACE takes
+# eight of them: the crawl ends in good order, and the same command goes on.
+FROM --platform=$BUILDPLATFORM golang:1.26 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 ARG VERSION=
-RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false \
+ARG TARGETOS
+ARG TARGETARCH
+RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false \
         -ldflags "-s -w -X github.com/skeincrawl/skein/cmd.version=${VERSION}" -o /crawl ./cmd/crawl \
-    && mkdir /data && chown 65532:65532 /data
+    && mkdir /data
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt

@@ -10,13 +10,19 @@ BENCH       ?= .
 BENCH_PKGS  ?= ./engine ./scheduler ./jobs ./crawl ./feeds ./downloader ./internal/weburl
 
 .DEFAULT_GOAL := help
-.PHONY: help build test check format lint race bench clean
+.PHONY: help build demo test check format lint race bench clean
 
 help: ## shows this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
 
 build: ## builds bin/crawl, one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o bin/crawl ./cmd/crawl
+
+demo: build ## builds, serves a small site on this machine, crawls it and shows the items
+	@dir=$$(mktemp -d) && mkfifo "$$dir/address" || exit 1; \
+	bin/crawl demo --listen 127.0.0.1:0 >"$$dir/address" & site=$$!; \
+	trap 'kill $$site 2>/dev/null; wait $$site; rm -r "$$dir"' EXIT; \
+	read -r address <"$$dir/address" && bin/crawl quotes -a "site=$$address" -s STATS_DUMP=False -o -
 
 test: ## runs the tests; needs only Go
 	$(GO) test ./...

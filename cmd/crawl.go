@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"strings"
 
@@ -18,10 +19,11 @@ import (
 
 // crawlFlags are the flags of a crawl as they were given.
 type crawlFlags struct {
-	args, sets          []string
-	appends, overwrites []string
-	level, config       string
-	noLog               bool
+	layerFlags
+	args                      []string
+	appends, overwrites       []string
+	level, logFile, logFormat string
+	noLog, noProgress         bool
 }
 
 // newCrawl returns the command that runs a spider: the root, and its long form
@@ -41,12 +43,18 @@ func newCrawl(sys *system, use string) *cobra.Command {
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringArrayVarP(&f.args, "arg", "a", nil, "argument `NAME=VALUE` of the spider")
-	flags.StringArrayVarP(&f.sets, "set", "s", nil, "setting `NAME=VALUE`")
+	f.addSet(c)
 	flags.StringArrayVarP(&f.appends, "output", "o", nil, "append the items to `FILE`[:FORMAT], - is stdout")
 	flags.StringArrayVarP(&f.overwrites, "overwrite-output", "O", nil, "the same, but replace what `FILE` holds")
 	flags.StringVarP(&f.level, "loglevel", "L", "", "least `LEVEL` of log lines (INFO)")
+	flags.StringVar(&f.logFormat, "log-format", "", "`FORM` of the log: text or json")
+	flags.StringVar(&f.logFile, "logfile", "", "append the log to `FILE`")
 	flags.BoolVar(&f.noLog, "nolog", false, "no log at all")
-	flags.StringVar(&f.config, "config", "", "config `FILE` in place of ./crawl.yaml")
+	flags.BoolVar(&f.noProgress, "no-progress", false, "no status line on a terminal")
+	f.addConfig(c)
+	completeFlag(c, "arg", completeArg)
+	completeFlag(c, "loglevel", valuesOf("LOG_LEVEL"))
+	completeFlag(c, "log-format", valuesOf("LOG_FORMAT"))
 	return c
 }
 
@@ -72,21 +80,32 @@ func completeSpider(_ *cobra.Command, args []string, _ string) ([]cobra.Completi
 }
 
 // run crawls with one spider until it ends.
-func (f *crawlFlags) run(ctx context.Context, sys *system, root *cobra.Command, spider string) error {
+func (f *crawlFlags) run(ctx context.Context, sys *system, root *cobra.Command, spider string) (err error) {
 	opts, warnings, err := f.options(sys, root, spider)
 	if err != nil {
 		return configError{err}
 	}
-	opts.Log = newLog(sys, opts.Settings)
+	t := f.terminal(sys)
+	to, err := openLog(sys, t.err, opts.Settings)
+	if err != nil {
+		return configError{err}
+	}
+	defer func() {
+		if cerr := to.close(); cerr != nil {
+			err = cmp.Or(err, fmt.Errorf("close the log: %w", cerr))
+		}
+	}()
+	opts.Log, opts.Stdout = newLog(to, opts.Settings), t.out
 	log := opts.Log.With().Str(crawl.LogComponent, "settings").Logger()
 	for _, w := range warnings {
 		log.Warn().Msg(w.String())
 	}
 	defer tuneGC(sys)()
-	return crawlOnce(ctx, sys, opts)
+	return crawlOnce(ctx, sys, opts, t.screen)
 }
 
-func crawlOnce(ctx context.Context, sys *system, opts engine.Options) error {
+// crawlOnce crawls. It shows on the screen, unless that is nil, how it goes on.
+func crawlOnce(ctx context.Context, sys *system, opts engine.Options, s *screen) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stop := newStopper(sys, opts.Log, cancel)
@@ -96,14 +115,40 @@ func crawlOnce(ctx context.Context, sys *system, opts engine.Options) error {
 		return err
 	}
 	stop.onCut(e.Cut)
+	var p *progress
+	if s != nil {
+		p = newProgress(s, e)
+	}
 	result, err := e.Run(ctx)
+	p.close()
 	return cmp.Or(err, judge(result, stop.close()))
+}
+
+// A terminal is the streams of a crawl, and the screen if there is one.
+type terminal struct {
+	screen   *screen
+	out, err io.Writer
+}
+
+// terminal puts a screen between the crawl and standard error, if that is a
+// terminal with a last line to write to.
+func (f *crawlFlags) terminal(sys *system) terminal {
+	t := terminal{out: sys.Stdout, err: sys.Stderr}
+	if f.noProgress || !sys.Terminal || getenv(sys.Environ, "TERM") == "dumb" {
+		return t
+	}
+	t.screen = &screen{w: sys.Stderr}
+	t.err = t.screen.over(sys.Stderr)
+	if sys.OutTerminal {
+		t.out = t.screen.over(sys.Stdout)
+	}
+	return t
 }
 
 // options reads everything that was given. All that is wrong is returned at
 // once, so that nobody has to mend one mistake a run.
 func (f *crawlFlags) options(sys *system, root *cobra.Command, spider string) (engine.Options, []settings.Warning, error) {
-	opts := engine.Options{Stdin: sys.Stdin, Stdout: sys.Stdout}
+	opts := engine.Options{Stdin: sys.Stdin}
 	spec, err := findSpec(root, spider)
 	errs := []error{err}
 	opts.Spec = spec
@@ -170,29 +215,11 @@ func (f *crawlFlags) targets() ([]feeds.Target, error) {
 	return all, errors.Join(errs...)
 }
 
-// settings puts the layers together. The flags that are short for a setting
-// win over -s.
+// settings puts the layers together.
 func (f *crawlFlags) settings(sys *system, spec crawl.Spec) (*settings.Settings, []settings.Warning, error) {
-	b := settings.New().Spider(spec.Name, spec.Settings).Configure(spec.Name, spec.Configure)
-	if file, ok := f.configFile(sys); ok {
-		b.File(file)
-	}
-	b.Environ(ownEnviron(sys.Environ))
-	for _, s := range f.sets {
-		b.Assign(s)
-	}
-	if f.level != "" {
-		b.Assign("LOG_LEVEL=" + f.level)
-	}
+	short := map[string]string{"LOG_LEVEL": f.level, "LOG_FILE": f.logFile, "LOG_FORMAT": f.logFormat}
 	if f.noLog {
-		b.Assign("LOG_ENABLED=False")
+		short["LOG_ENABLED"] = "False"
 	}
-	return b.Build()
-}
-
-func (f *crawlFlags) configFile(sys *system) (string, bool) {
-	if f.config != "" {
-		return f.config, true
-	}
-	return settings.FindFile(sys.Dir)
+	return f.layers(sys, spec, short).Build()
 }

@@ -1,7 +1,9 @@
 package cmd
 
 import (
+	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -13,14 +15,46 @@ import (
 // defaultComponent is the name in lines of nobody in particular.
 const defaultComponent = "skein"
 
-// newLog returns the log of a crawl: lines in Scrapy's layout on standard
-// error. What is below LOG_LEVEL costs next to nothing.
-func newLog(sys *system, s *settings.Settings) zerolog.Logger {
-	if !s.Bool("LOG_ENABLED") {
-		return zerolog.Nop()
+// logTarget is where the lines of a log go.
+type logTarget struct {
+	w      io.Writer
+	colour bool
+	close  func() error
+}
+
+// openLog opens the file of LOG_FILE, or takes standard error.
+func openLog(sys *system, stderr io.Writer, s *settings.Settings) (logTarget, error) {
+	name, _ := s.Lookup("LOG_FILE")
+	if path := name.String(); path != "" && s.Bool("LOG_ENABLED") {
+		f, err := os.OpenFile(path, logFlags(s.Bool("LOG_FILE_APPEND")), 0o666) // less what the umask takes
+		if err != nil {
+			return logTarget{}, fmt.Errorf("LOG_FILE=%q (%s): open the log: %w", path, name.Source, err)
+		}
+		return logTarget{w: f, close: f.Close}, nil
 	}
-	w := &lineWriter{w: sys.Stderr, now: time.Now, colour: sys.Terminal && wantsColour(sys.Environ)}
-	return zerolog.New(w).Level(zerologLevel(s.String("LOG_LEVEL")))
+	return logTarget{
+		w: stderr, colour: sys.Terminal && wantsColour(sys.Environ), close: func() error { return nil },
+	}, nil
+}
+
+func logFlags(appends bool) int {
+	if appends {
+		return os.O_WRONLY | os.O_CREATE | os.O_APPEND
+	}
+	return os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+}
+
+// newLog returns the log of a crawl, in Scrapy's layout or as zerolog's own JSON
+// with a time. What is below LOG_LEVEL costs next to nothing.
+func newLog(to logTarget, s *settings.Settings) zerolog.Logger {
+	level := zerologLevel(s.String("LOG_LEVEL"))
+	switch {
+	case !s.Bool("LOG_ENABLED"):
+		return zerolog.Nop()
+	case s.String("LOG_FORMAT") == "json":
+		return zerolog.New(zerolog.SyncWriter(to.w)).Level(level).With().Timestamp().Logger()
+	}
+	return zerolog.New(&lineWriter{w: to.w, now: time.Now, colour: to.colour}).Level(level)
 }
 
 // wantsColour obeys https://no-color.org and terminals that know no colours.

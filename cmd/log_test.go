@@ -112,7 +112,7 @@ func TestLogLevels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		log := newLog(&system{Stderr: io.Discard}, s)
+		log := newLog(logTarget{w: io.Discard}, s)
 		if got := log.GetLevel(); got != tc.want {
 			t.Errorf("%s: level %v, want %v", tc.assign, got, tc.want)
 		}

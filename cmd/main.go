@@ -32,23 +32,29 @@ import (
 
 // system is all that the command line touches of its surroundings.
 type system struct {
-	Args     []string // without the name of the program
-	Environ  []string // in the form of os.Environ
-	Dir      string   // where the config file is looked for
-	Stdin    io.Reader
-	Stdout   io.Writer
-	Stderr   io.Writer
-	Terminal bool             // whether Stderr is one that shows colours
-	Signals  <-chan os.Signal // os.Interrupt and SIGTERM
-	Bounce   time.Duration    // how soon after a signal the same one is only its echo
-	Exit     func(code int)   // ends the process at once, for the third signal
-	Root     fs.FS            // the root of the file system, to find the container's limits
-	Version  string           // set by the linker, or empty
-	Build    *debug.BuildInfo // nil if unknown
+	Args    []string // without the name of the program
+	Environ []string // in the form of os.Environ
+	Dir     string   // where the config file is looked for
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Stderr  io.Writer
+
+	Terminal    bool             // whether Stderr is one that shows colours
+	OutTerminal bool             // whether Stdout is
+	Signals     <-chan os.Signal // os.Interrupt and SIGTERM
+	Bounce      time.Duration    // how soon after a signal the same one is only its echo
+	Exit        func(code int)   // ends the process at once, for the third signal
+	Root        fs.FS            // the root of the file system, to find the container's limits
+	Version     string           // set by the linker, or empty
+	Build       *debug.BuildInfo // nil if unknown
+	Sources     string           // the folder of this module on the machine that built the program, or empty
 }
 
 // Main runs the command line of the process and exits.
-func Main() { os.Exit(mainCode()) }
+func Main() {
+	registerDemo()
+	os.Exit(mainCode())
+}
 
 func mainCode() int {
 	// A reader of standard output that goes away is then an error of the write
@@ -63,8 +69,8 @@ func mainCode() int {
 	build, _ := debug.ReadBuildInfo()
 	return run(&system{
 		Args: os.Args[1:], Environ: os.Environ(), Dir: ".",
-		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Terminal: isTerminal(os.Stderr),
-		Signals: signals, Bounce: 50 * time.Millisecond, Exit: os.Exit, Root: os.DirFS("/"), Version: version, Build: build,
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Terminal: isTerminal(os.Stderr), OutTerminal: isTerminal(os.Stdout),
+		Signals: signals, Bounce: 50 * time.Millisecond, Exit: os.Exit, Root: os.DirFS("/"), Version: version, Build: build, Sources: sources(),
 	})
 }
 

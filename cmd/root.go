@@ -36,7 +36,16 @@ func newRoot(sys *system) *cobra.Command {
 	root.SetOut(pipe{sys.Stdout})
 	root.SetErr(sys.Stderr)
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newCrawl(sys, "crawl SPIDER"), newList(sys), newVersion(sys), newExitCodes())
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if c.Name() != "crawl" || !helpOfSpider(c, c.Flags().Args()) {
+			help(c, args)
+		}
+	})
+	root.AddCommand(
+		newCrawl(sys, "crawl SPIDER"), newList(sys), newSettings(sys), newStartProject(sys), newGenSpider(sys),
+		newDemo(sys), newVersion(sys), newExitCodes(),
+	)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	root.SetArgs(sys.Args)
@@ -44,7 +53,7 @@ func newRoot(sys *system) *cobra.Command {
 }
 
 const rootExamples = `  crawl quotes -o quotes.jsonl
-  crawl quotes -o - -a tag=humor -s DOWNLOAD_DELAY=0.5
+  crawl quotes -o - -a site=http://127.0.0.1:8000/ -s DOWNLOAD_DELAY=0.5
   crawl quotes -s JOBDIR=crawls/q   # Ctrl-C, then the same again: it goes on`
 
 // usageTemplate is shorter than cobra's, so that the help fits a screen.

@@ -126,10 +126,10 @@ func TestHelpFitsAScreen(t *testing.T) {
 	t.Parallel()
 	help := runIn(t, nil, "--help").out
 	lines := strings.Split(help, "\n")
-	if len(lines) > 32 {
-		t.Errorf("the help has %d lines, want at most 32:\n%s", len(lines), help)
+	if len(lines) > 36 {
+		t.Errorf("the help has %d lines, want at most 36:\n%s", len(lines), help)
 	}
-	for _, topic := range [][]string{{"--help"}, {"help", "crawl"}, {"help", "list"}, {"help", "exit-codes"}} {
+	for _, topic := range [][]string{{"--help"}, {"help", "crawl"}, {"help", "list"}, {"help", "exit-codes"}, {"help", "settings"}, {"help", "demo"}, {"help", "startproject"}, {"help", "genspider"}} {
 		for line := range strings.Lines(runIn(t, nil, topic...).out) {
 			if len(line) > 81 {
 				t.Errorf("help %v: a line of %d characters: %s", topic, len(line)-1, line)
@@ -188,13 +188,37 @@ func TestClosedOutput(t *testing.T) {
 	}
 }
 
+// TestCompletion holds what the shell is offered. The line with a colon tells it
+// what to do with the offers: 4 is no files, 2 is no space behind the word.
 func TestCompletion(t *testing.T) {
 	t.Parallel()
-	r := runIn(t, nil, "__complete", "crawl", "sh")
-	for _, want := range []string{"shop\tReads the products of a shop.\n", "shown\n"} {
-		if !strings.Contains(r.out, want) {
-			t.Errorf("got %q, want %q in it", r.out, want)
+	for _, tc := range []struct {
+		typed []string
+		want  []string
+	}{
+		{[]string{"crawl", "sh"}, []string{"shop\tReads the products of a shop.\n", "shown\n", ":4\n"}},
+		{[]string{"se"}, []string{"settings\t"}},
+		{[]string{"shop", "-s", "DOWNLOAD_DEL"}, []string{"DOWNLOAD_DELAY=\tLeast time", ":6\n"}},
+		{[]string{"-s", "LOG_FORM"}, []string{"LOG_FORMAT=\t"}},
+		{[]string{"shop", "-s", "LOG_FORMAT="}, []string{"LOG_FORMAT=text\nLOG_FORMAT=json\n", ":4\n"}},
+		{[]string{"shop", "-s", "RETRY_ENABLED="}, []string{"RETRY_ENABLED=True\nRETRY_ENABLED=False\n"}},
+		{[]string{"shop", "-s", "SCHEDULER_START_DISK_QUEUE="}, []string{"SCHEDULER_START_DISK_QUEUE=None\n"}},
+		{[]string{"shop", "-L", ""}, []string{"DEBUG\nINFO\n"}},
+		{[]string{"shop", "--log-format", ""}, []string{"text\njson\n"}},
+		{[]string{"shop", "-a", ""}, []string{"category=\twhat to look for\n", ":6\n"}},
+		{[]string{"settings", "--get", "JOBD"}, []string{"JOBDIR\tDirectory", ":4\n"}},
+		{[]string{"settings", "sho"}, []string{"shop\t", "shown\n"}},
+		{[]string{"genspider", ""}, []string{"basic\n"}},
+	} {
+		got := runIn(t, nil, append([]string{"__complete"}, tc.typed...)...).out
+		for _, want := range tc.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%q: got %q, want %q in it", tc.typed, got, want)
+			}
 		}
+	}
+	if got := runIn(t, nil, "__complete", "shop", "-s", "TELNET").out; strings.Contains(got, "TELNET") {
+		t.Errorf("a setting that is not supported is offered: %q", got)
 	}
 	if script := runIn(t, nil, "completion", "bash").out; !strings.Contains(script, "crawl") {
 		t.Errorf("crawl completion bash wrote %q", script)

@@ -28,10 +28,15 @@ var update = flag.Bool("update", false, "rewrite the expectations in the scripts
 //
 //	site [pages=N] [latency=D]  starts a crawltest.Site at $SITE
 //	waitfor N                   waits until the site got N requests
-//	signal INT|TERM             sends a signal to the background crawl, or to what it runs
+//	signal INT|TERM|KILL        sends a signal to the background crawl, or to what it runs
 //	exits CODE PROGRAM ARG...   runs a program that has to end with CODE
 //	ended CODE                  checks how the crawl that got a signal ended, after wait
 //	lines FILE N                checks that a file has N lines, all different
+//	records FILE N|some         checks that a file of JSON, CSV or JSON Lines is well formed and
+//	                            has N records, all different, or at least one
+//	demo                        starts crawl demo; its address is $DEMO, without http:// $DEMOHOST
+//	enddemo INT|TERM CODE       sends it a signal and checks how it ends
+//	replace FILE OLD NEW        puts one text in place of another in a file
 func TestScript(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -42,11 +47,12 @@ func TestScript(t *testing.T) {
 			e.Values[stageKey{}] = &stage{changed: make(chan struct{}, 1)}
 			e.Setenv("TZ", "UTC")
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each program waits a second at its end
-			return nil
+			return setupGo(t.Context(), e)
 		},
 		Condition: func(name string) (bool, error) { return condition(t.Context(), name) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"site": cmdSite, "waitfor": cmdWaitFor, "signal": cmdSignal, "exits": cmdExits, "ended": cmdEnded, "lines": cmdLines,
+			"demo": cmdDemo, "enddemo": cmdEndDemo, "replace": cmdReplace, "records": cmdRecords,
 		},
 	})
 }
@@ -67,6 +73,7 @@ type stage struct {
 	hits    int
 	changed chan struct{}
 	victim  *exec.Cmd
+	demo    *exec.Cmd
 }
 
 func stageOf(ts *testscript.TestScript) *stage { return ts.Value(stageKey{}).(*stage) }
@@ -126,10 +133,10 @@ func cmdWaitFor(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func cmdSignal(ts *testscript.TestScript, neg bool, args []string) {
-	sig := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM}[args[0]]
+	sig := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "KILL": os.Kill}[args[0]]
 	running := ts.BackgroundCmds()
 	if sig == nil || len(running) != 1 {
-		ts.Fatalf("signal %s: want INT or TERM, and one command in the background, not %d", args[0], len(running))
+		ts.Fatalf("signal %s: want INT, TERM or KILL, and one command in the background, not %d", args[0], len(running))
 	}
 	stageOf(ts).victim = running[0]
 	p, err := os.FindProcess(innermost(running[0].Process.Pid))

@@ -38,6 +38,21 @@ func (s *shop) Parse(_ context.Context, r *crawl.Response, out crawl.Out) error 
 	return nil
 }
 
+// tally counts its pages in a state that survives a stop.
+type tally struct {
+	shop
+	state struct{ Pages int }
+}
+
+// State returns the state.
+func (s *tally) State() any { return &s.state }
+
+// Parse counts a product and reads it.
+func (s *tally) Parse(ctx context.Context, r *crawl.Response, out crawl.Out) error {
+	crawl.UpdateState(out, func(state *struct{ Pages int }) { state.Pages++ })
+	return s.shop.Parse(ctx, r, out)
+}
+
 // broken fails in each callback.
 type broken struct{ shop }
 
@@ -82,9 +97,11 @@ func (s *shown) Open(_ context.Context, env *crawl.Env) error {
 }
 
 func registerSpiders() {
+	registerDemo()
 	plain := map[string]any{"CONCURRENT_REQUESTS_PER_DOMAIN": 16, "RETRY_ENABLED": false}
 	for _, s := range []crawl.Spec{
 		{Name: "shop", Doc: "Reads the products of a shop.", Settings: plain, New: func() crawl.Spider { return &shop{} }},
+		{Name: "tally", Settings: plain, New: func() crawl.Spider { return &tally{} }},
 		{Name: "broken", Settings: plain, New: func() crawl.Spider { return &broken{} }},
 		{Name: "unready", Settings: plain, New: func() crawl.Spider { return &unready{} }},
 		{Name: "echo", Doc: "Emits an item.", New: func() crawl.Spider { return &echo{} }},

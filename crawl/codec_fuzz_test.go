@@ -22,8 +22,8 @@ func FuzzRoundTrip(f *testing.F) {
 		valid := func(s string) string { return string(bytes.ToValidUTF8([]byte(s), []byte("?"))) }
 		r := &crawl.Request{
 			URL: valid(url), Method: valid(method), Header: http.Header{valid(key): {value, ""}}, Body: body, Priority: priority,
-			Callback: crawl.With(s.ParseWord, valid(word)),
-			Meta:     map[string]any{valid(mk): []any{valid(mv), priority, fl}, "m": map[string]any{valid(mv): nil}},
+			Callback: crawl.With(s.ParseWord, valid(word)), Cookies: []*http.Cookie{{Name: key, Value: value}},
+			Meta: map[string]any{valid(mk): []any{valid(mv), priority, fl}, "m": map[string]any{valid(mv): nil}},
 		}
 		if at > 0 && at < 1<<53 {
 			r.NotBefore = time.UnixMilli(at)

@@ -24,7 +24,16 @@ func full() *crawl.Request {
 		NotBefore: time.UnixMilli(1_700_000_000_123),
 		Options: crawl.Options{
 			Timeout: 3 * time.Second, MaxSize: -1, Slot: "s", MaxRetries: 4, NoRetry: true, NoRedirect: true,
-			Statuses: []int{404, 500}, AnyStatus: true, AllowOffsite: true,
+			Statuses: []int{404, 500}, AnyStatus: true, AllowOffsite: true, NoRobots: true, NoThrottle: true, NoCookies: true,
+			Proxy: "http://u:p@proxy:3128", NoProxy: true, ReferrerPolicy: "origin", HTTPUser: "u", HTTPPass: "p", HTTPDomain: "example.com",
+		},
+		Jar: "second",
+		Cookies: []*http.Cookie{
+			{
+				Name: "a", Value: "\xe1", Domain: "example.com", Path: "/p", Expires: time.Unix(0, 0), MaxAge: -1, Secure: true,
+				HttpOnly: true, Unparsed: []string{"secure=false"},
+			},
+			{Name: "\x00", Value: ""},
 		},
 		Meta: map[string]any{"one": 1, "f": 1.0, "s": "é\"", "n": nil, "l": []any{1, "x", map[string]any{"b": true}}},
 		Trail: crawl.Trail{
@@ -62,6 +71,8 @@ func TestRoundTripOfFew(t *testing.T) {
 		"redirects alone":      {URL: "u", Trail: crawl.Trail{Redirects: []crawl.Hop{{URL: "v", Status: 307}}}},
 		"negative priority":    {URL: "u", Priority: -1 << 40},
 		"one option":           {URL: "u", Options: crawl.Options{Slot: "é"}},
+		"one cookie":           {URL: "u", Cookies: []*http.Cookie{{Name: "n", Value: "v"}}},
+		"a jar":                {URL: "u", Jar: "é"},
 		"a header not sent":    {URL: "u", Header: http.Header{"Accept": {}}},
 		"body of one byte A3":  {URL: "u", Body: []byte{0xA3}},       // SER-05
 		"body of two bytes":    {URL: "u", Body: []byte{0xC2, 0xA3}}, // SER-05
@@ -123,6 +134,7 @@ func TestDecodeRequestErrors(t *testing.T) {
 	c := crawl.NewCallbacks(newShop(1))
 	for _, stored := range []string{
 		``, `{`, `[]`, `{"url":1}`, `{"url":"u"} x`, `{"url":"u","body":"*"}`, `{"url":"u","header":{"A":["\u0000*"]}}`,
+		`{"url":"u","cookies":{}}`, `{"url":"u","cookies":[{"name":"\u0000*"}]}`,
 		`{"url":"u","meta":1}`, `{"url":"u","meta":{"a":1e999}}`, `{"url":"u","meta":{"a":123456789012345678901}}`,
 		`{"url":"u","meta":{"$time":"2024-01-01T00:00:00Z"}}`, `{"url":"u","meta":{"a":[{"$time":1}]}}`,
 		`{"url":"u","meta":{"a":{"$time":"2024-01-01T00:00:00Z","b":1}}}`, `{"url":"u","meta":{"a":{"b":{"$time":"never"}}}}`,

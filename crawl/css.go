@@ -31,42 +31,49 @@ type compiled struct {
 	self  bool // a pseudo-element alone: of the element itself, too
 }
 
-// maxCompiled bounds the cache of selectors, which begins anew when it is full.
+// maxCompiled bounds a cache of selectors, which begins anew when it is full.
 // Those written in a program's source are far fewer; those made at run time must
 // not fill the memory.
 const maxCompiled = 10_000
 
-var compiledCSS struct { //nolint:gochecknoglobals // a cache.
-	bySelector sync.Map // string -> compiled or error
-	size       atomic.Int64
+// A selectorCache keeps what selectors compile to, and what is wrong with those
+// that do not. It is safe for concurrent use.
+type selectorCache[T any] struct {
+	kind    string // as errors call it
+	parse   func(selector string) (T, error)
+	entries sync.Map // string -> *cached[T]
+	size    atomic.Int64
 }
+
+type cached[T any] struct {
+	value T
+	err   error
+}
+
+func (c *selectorCache[T]) compile(selector string) (T, error) {
+	if v, ok := c.entries.Load(selector); ok {
+		e := v.(*cached[T])
+		return e.value, e.err
+	}
+	value, err := c.parse(selector)
+	if err != nil {
+		err = fmt.Errorf("invalid %s %q: %w", c.kind, selector, err)
+	}
+	if c.size.Add(1) > maxCompiled {
+		c.entries.Clear()
+		c.size.Store(1)
+	}
+	c.entries.Store(selector, &cached[T]{value, err})
+	return value, err
+}
+
+var compiledCSS = selectorCache[compiled]{kind: "CSS selector", parse: parseCSS} //nolint:gochecknoglobals // a cache.
 
 // CompileCSS reports what is wrong with a selector, nil if nothing. Spiders that
 // take selectors as arguments check them with it at the start.
 func CompileCSS(selector string) error {
-	_, err := compileCSS(selector)
+	_, err := compiledCSS.compile(selector)
 	return err
-}
-
-func compileCSS(selector string) (compiled, error) {
-	if v, ok := compiledCSS.bySelector.Load(selector); ok {
-		if c, ok := v.(compiled); ok {
-			return c, nil
-		}
-		return compiled{}, v.(error)
-	}
-	c, err := parseCSS(selector)
-	var v any = c
-	if err != nil {
-		err = fmt.Errorf("invalid CSS selector %q: %w", selector, err)
-		v = err
-	}
-	if compiledCSS.size.Add(1) > maxCompiled {
-		compiledCSS.bySelector.Clear()
-		compiledCSS.size.Store(1)
-	}
-	compiledCSS.bySelector.Store(selector, v)
-	return c, err
 }
 
 func parseCSS(selector string) (compiled, error) {
@@ -158,16 +165,19 @@ func cutPseudo(s string) (base string, take pseudo, attr string, err error) {
 	default:
 		return "", 0, "", fmt.Errorf("unknown pseudo-element ::%s (there are ::text and ::attr(name))", rest)
 	}
-	if attr == "" && take == takeAttr {
-		return "", 0, "", errors.New("::attr() needs the name of an attribute")
+	if take == takeAttr && (attr == "" || ncNameLen(strings.Replace(attr, ":", "", 1)) != len(attr)-strings.Count(attr, ":")) {
+		return "", 0, "", fmt.Errorf("::attr() needs the name of an attribute, not %q", attr)
 	}
-	switch trimmed := strings.TrimSpace(base); {
-	case trimmed == "":
+	switch base = strings.TrimSpace(base); {
+	case base == "":
 		base = "*"
+	case strings.ContainsRune(">+~", rune(base[len(base)-1])):
+		base += " *"
+		if take == takeAllTexts {
+			take = takeText
+		}
 	case spaced && take == takeAttr:
-		base = trimmed + " *"
-	default:
-		base = trimmed
+		base += " *"
 	}
 	return base, take, attr, nil
 }
@@ -175,7 +185,7 @@ func cutPseudo(s string) (base string, take pseudo, attr string, err error) {
 // selectFrom matches among the descendants of the roots, which are in document
 // order. A root inside another adds nothing that the other has not.
 func (c compiled) selectFrom(owner *Response, roots []*html.Node) Selection {
-	s := Selection{owner: owner, isTxt: c.take != takeElement}
+	s := Selection{owner: owner, isTxt: c.take == takeAttr}
 	var last *html.Node
 	for _, root := range roots {
 		if last != nil && isInside(root, last) {
@@ -202,13 +212,13 @@ func (c compiled) selectIn(s *Selection, root *html.Node) {
 			}
 		}
 	default:
-		s.texts = appendAllTexts(s.texts, matches, c.take == takeAllTexts)
+		s.nodes = appendAllTexts(s.nodes, matches, c.take == takeAllTexts)
 	}
 }
 
-// appendAllTexts appends the texts of the matches, each text node once: with
+// appendAllTexts appends the text nodes of the matches, each text node once: with
 // deep, the texts of a match inside another are that one's already.
-func appendAllTexts(dst []string, matches []*html.Node, deep bool) []string {
+func appendAllTexts(dst, matches []*html.Node, deep bool) []*html.Node {
 	var last *html.Node
 	for _, n := range matches {
 		if deep && last != nil && isInside(n, last) {
@@ -229,10 +239,10 @@ func isInside(n, outer *html.Node) bool {
 	return false
 }
 
-func appendTexts(dst []string, n *html.Node, deep bool) []string {
+func appendTexts(dst []*html.Node, n *html.Node, deep bool) []*html.Node {
 	for c := range n.ChildNodes() {
 		if c.Type == html.TextNode {
-			dst = append(dst, c.Data)
+			dst = append(dst, c)
 		} else if deep {
 			dst = appendTexts(dst, c, true)
 		}

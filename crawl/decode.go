@@ -26,6 +26,8 @@ type record struct {
 	Trail      *Trail          `json:"trail"`
 	Header     http.Header     `json:"header"`
 	Body       []byte          `json:"body"`
+	Jar        string          `json:"jar"`
+	Cookies    []storedCookie  `json:"cookies"`
 	Args       json.RawMessage `json:"args"`
 	Options    Options         `json:"options"`
 	Meta       json.RawMessage `json:"meta"`
@@ -39,7 +41,7 @@ func (c *Callbacks) DecodeRequest(b []byte) (*Request, error) {
 	}
 	r := &Request{
 		URL: rec.URL, Method: rec.Method, Header: rec.Header, Body: rec.Body, Priority: rec.Priority,
-		DontFilter: rec.DontFilter, Options: rec.Options,
+		Jar: rec.Jar, DontFilter: rec.DontFilter, Options: rec.Options,
 		Trail: Trail{Depth: rec.Depth, Retries: rec.Retries, Start: rec.Start},
 	}
 	if rec.Trail != nil {
@@ -49,6 +51,10 @@ func (c *Callbacks) DecodeRequest(b []byte) (*Request, error) {
 		r.NotBefore = time.UnixMilli(rec.NotBefore)
 	}
 	if err := decodeHeader(r.Header); err != nil {
+		return nil, fmt.Errorf("decode a stored request: %w", err)
+	}
+	var err error
+	if r.Cookies, err = loadCookies(rec.Cookies); err != nil {
 		return nil, fmt.Errorf("decode a stored request: %w", err)
 	}
 	if rec.Meta != nil {
@@ -77,17 +83,22 @@ func StoredCallbacks(b []byte) (callback, errback string, err error) {
 func decodeHeader(h http.Header) error {
 	for _, vs := range h {
 		for i, v := range vs {
-			if !strings.HasPrefix(v, "\x00") {
-				continue
-			}
-			b, err := base64.StdEncoding.DecodeString(v[1:])
-			if err != nil {
+			var err error
+			if vs[i], err = unarmored(v); err != nil {
 				return fmt.Errorf("header value: %w", err)
 			}
-			vs[i] = string(b)
 		}
 	}
 	return nil
+}
+
+// unarmored undoes armored.
+func unarmored(s string) (string, error) {
+	if !strings.HasPrefix(s, "\x00") {
+		return s, nil
+	}
+	b, err := base64.StdEncoding.DecodeString(s[1:])
+	return string(b), err
 }
 
 func decodeMeta(b []byte) (map[string]any, error) {

@@ -72,6 +72,7 @@ func appendRest(dst []byte, r *Request, args any) ([]byte, error) {
 		dst = base64.StdEncoding.AppendEncode(dst, r.Body)
 		dst = append(dst, '"')
 	}
+	dst = appendCookies(appendField(dst, `,"jar":`, r.Jar), r.Cookies)
 	if args != nil {
 		b, err := json.Marshal(args)
 		if err != nil {
@@ -104,8 +105,16 @@ func appendInt(dst []byte, key string, n int64) []byte {
 	return strconv.AppendInt(append(dst, key...), n, 10)
 }
 
-// appendHeader appends a header. Values that are not UTF-8 are written in base64
-// behind a NUL, as are those that begin with a NUL themselves.
+// armored returns a text that may hold any bytes as one that JSON can hold: what
+// is not UTF-8 is written in base64 behind a NUL, as is what begins with a NUL.
+func armored(s string) string {
+	if utf8.ValidString(s) && (s == "" || s[0] != 0) {
+		return s
+	}
+	return "\x00" + base64.StdEncoding.EncodeToString([]byte(s))
+}
+
+// appendHeader appends a header, its values armored.
 func appendHeader(dst []byte, h http.Header) []byte {
 	dst = append(dst, '{')
 	first := true
@@ -119,10 +128,7 @@ func appendHeader(dst []byte, h http.Header) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			if !utf8.ValidString(v) || v != "" && v[0] == 0 {
-				v = "\x00" + base64.StdEncoding.EncodeToString([]byte(v))
-			}
-			dst = appendString(dst, v)
+			dst = appendString(dst, armored(v))
 		}
 		dst = append(dst, ']')
 	}

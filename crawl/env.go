@@ -24,6 +24,16 @@ type Env struct {
 	// when the spider is opened.
 	Resumed bool
 
+	// Cookies are the changes of cookies that the steps of a resumed job noted
+	// (see [NoteCookies]). They are known when the spider is opened.
+	Cookies []byte
+
+	// Fetcher downloads a request beside the queue, on behalf of the request that
+	// ctx belongs to: through slots and middlewares, past the scheduler, redirects
+	// and retries followed. A downloader middleware may use it, for robots.txt; a
+	// fetch within such a fetch takes no place of its own.
+	Fetcher Fetcher
+
 	// Stdin is the standard input of the run, for spiders that read start URLs
 	// from it. Nil if there is none.
 	Stdin io.Reader

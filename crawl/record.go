@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -34,12 +35,22 @@ func (r Record) AppendJSON(dst []byte) ([]byte, error) {
 		case nil:
 			dst = append(dst, "null"...)
 		default:
-			b, err := json.Marshal(v)
-			if err != nil {
+			var err error
+			if dst, err = appendJSON(dst, v); err != nil {
 				return dst, fmt.Errorf("field %s: %w", f.Name, err)
 			}
-			dst = append(dst, b...)
 		}
 	}
 	return append(dst, '}'), nil
+}
+
+// appendJSON appends a value without the escapes that HTML would need.
+func appendJSON(dst []byte, v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return dst, err
+	}
+	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...), nil
 }

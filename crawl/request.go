@@ -26,6 +26,23 @@ type Request struct {
 	// Body is sent as it is.
 	Body []byte
 
+	// Cookies are put into the jar before the request is sent, and stay there. A
+	// cookie without Domain is for the host of the URL alone, one without Path
+	// for the whole host. One that is set for an https URL is sent over https
+	// only, as if Secure were set; "secure=false" in Unparsed lifts that. Domain
+	// may be another host's, such as that of a redirect's target, but no public
+	// suffix. MaxAge goes before Expires; fields that concern only browsers are
+	// not kept. Where there is no jar (COOKIES_ENABLED=False, Options.NoCookies)
+	// they are not sent: set the Cookie header there. With a jar, that header is
+	// sent in front of the jar's cookies, and hides those of the same names that
+	// Cookies does not set.
+	Cookies []*http.Cookie
+
+	// Jar names the jar whose cookies are sent and into which those of the
+	// response go. Requests that follow from the response do not inherit it; its
+	// redirects and retries do. Defaults to the jar without a name.
+	Jar string
+
 	// Priority orders requests of one slot: higher is earlier. Defaults to 0.
 	Priority int
 
@@ -94,12 +111,48 @@ type Options struct {
 
 	// AllowOffsite lets the request leave the spider's domains.
 	AllowOffsite bool `json:"allow_offsite,omitempty"`
+
+	// NoRobots sends the request whatever robots.txt says, and without asking
+	// for it.
+	NoRobots bool `json:"no_robots,omitempty"`
+
+	// NoThrottle keeps AutoThrottle from changing the delay of the slot by what
+	// this response took.
+	NoThrottle bool `json:"no_throttle,omitempty"`
+
+	// NoCookies keeps the request away from the jar: no cookie is sent but those
+	// of its own Cookie header, and none of the response is kept.
+	NoCookies bool `json:"no_cookies,omitempty"`
+
+	// Proxy is the URL of the proxy to use, such as
+	// http://user:password@proxy.example:3128; also https, socks5 and socks5h.
+	// Defaults to what the environment says (http_proxy, https_proxy, no_proxy).
+	Proxy string `json:"proxy,omitempty"`
+
+	// NoProxy sends the request directly, whatever the environment says.
+	NoProxy bool `json:"no_proxy,omitempty"`
+
+	// ReferrerPolicy is the policy by which the request gets its Referer, such as
+	// "origin". Defaults to the Referrer-Policy header of the page that it was
+	// found in, then to REFERRER_POLICY.
+	ReferrerPolicy string `json:"referrer_policy,omitempty"`
+
+	// HTTPUser and HTTPPass are sent as Basic authentication, in place of
+	// HTTPAUTH_USER and HTTPAUTH_PASS.
+	HTTPUser string `json:"http_user,omitempty"`
+	HTTPPass string `json:"http_pass,omitempty"`
+
+	// HTTPDomain is the domain to which HTTPUser and HTTPPass are sent, with all
+	// below it. Defaults to the host of the first URL, so that a redirect does
+	// not take them elsewhere.
+	HTTPDomain string `json:"http_domain,omitempty"`
 }
 
 // isZero reports whether nothing is set.
 func (o *Options) isZero() bool {
 	return o.Timeout == 0 && o.MaxSize == 0 && o.Slot == "" && o.MaxRetries == 0 && !o.NoRetry &&
-		!o.NoRedirect && len(o.Statuses) == 0 && !o.AnyStatus && !o.AllowOffsite
+		!o.NoRedirect && len(o.Statuses) == 0 && !o.AnyStatus && !o.AllowOffsite && !o.NoRobots && !o.NoThrottle && !o.NoCookies &&
+		o.Proxy == "" && !o.NoProxy && o.ReferrerPolicy == "" && o.HTTPUser == "" && o.HTTPPass == "" && o.HTTPDomain == ""
 }
 
 // A Trail is the history of a request, kept over redirects and retries.
@@ -129,6 +182,7 @@ func (r *Request) Clone() *Request {
 	c := *r
 	c.Header = r.Header.Clone()
 	c.Body = slices.Clone(r.Body)
+	c.Cookies = cloneCookies(r.Cookies)
 	c.Meta = maps.Clone(r.Meta)
 	c.Options.Statuses = slices.Clone(r.Options.Statuses)
 	c.Trail.Redirects = slices.Clone(r.Trail.Redirects)

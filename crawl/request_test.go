@@ -23,6 +23,8 @@ func TestClone(t *testing.T) {
 	c.Header.Set("Accept", "changed")
 	c.Body[0] = 'X'
 	c.Meta["one"] = 2
+	c.Cookies[0].Value, c.Cookies[0].Unparsed[0] = "changed", "changed"
+	c.Cookies[1] = nil
 	c.Options.Statuses[0] = 1
 	c.Trail.Redirects[0].Status = 1
 	if !reflect.DeepEqual(r, full()) {

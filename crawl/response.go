@@ -105,12 +105,12 @@ func (r *Response) Doc() *goquery.Document {
 	return r.page.doc
 }
 
-// root returns the parsed page. This is the only place that parses one.
+// root returns the parsed page. This is the only place that has one parsed.
 func (r *Response) root() *html.Node {
 	r.page.parse.Do(func() {
 		r.page.root = &html.Node{Type: html.DocumentNode}
 		if r.isText() {
-			root, err := parseHTML(r.decoded())
+			root, err := r.parse()
 			if err == nil {
 				r.page.root = root
 			} else {

@@ -2,51 +2,56 @@ package crawl
 
 import (
 	"iter"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
 )
 
-// A Selection is a list of elements, or of their texts or attributes, in
-// document order. The zero value is empty. It is safe for concurrent reading.
+// A Selection is a list of nodes or of texts, in document order. The nodes are
+// elements or text nodes, seldom comments; the texts are attributes and what
+// XPath computes. The zero value is empty. It is safe for concurrent reading.
 type Selection struct {
 	owner *Response
-	nodes []*html.Node // elements
-	texts []string     // of ::text and ::attr()
-	isTxt bool
+	nodes []*html.Node
+	texts []string
+	isTxt bool // it is of texts
 }
 
 // CSS returns what matches a CSS selector: elements; with ::text at its end
 // their text nodes, or with " ::text" those of their descendants too; with
 // ::attr(name) the values of their attribute. An invalid selector selects
 // nothing and is an error of the callback (see [Response.SelectorErr]).
+//
+// In an XML document the names of elements match in any case and without regard
+// to their namespace.
 func (r *Response) CSS(selector string) Selection {
-	c, err := compileCSS(selector)
-	if err != nil {
-		r.noteSelector(err)
-		return Selection{owner: r}
-	}
-	return c.selectFrom(r, []*html.Node{r.root()})
+	return Selection{owner: r, nodes: []*html.Node{r.root()}}.CSS(selector)
 }
 
 // CSS returns what matches among the descendants of the selected elements, each
 // once. A pseudo-element alone, as "::attr(href)", is of the elements
 // themselves, too. The left side of a combinator may match outside of them.
 func (s Selection) CSS(selector string) Selection {
-	c, err := compileCSS(selector)
+	c, err := compiledCSS.compile(selector)
 	if err != nil {
-		if s.owner != nil {
-			s.owner.noteSelector(err)
-		}
-		return Selection{owner: s.owner}
+		return s.invalid(err)
 	}
 	return c.selectFrom(s.owner, s.nodes)
+}
+
+// invalid notes an error with the response and returns nothing.
+func (s Selection) invalid(err error) Selection {
+	if s.owner != nil {
+		s.owner.noteSelector(err)
+	}
+	return Selection{owner: s.owner}
 }
 
 // Len returns how many were selected.
 func (s Selection) Len() int { return len(s.nodes) + len(s.texts) }
 
-// Get returns the first: its text or attribute, or the HTML of the element; ""
+// Get returns the first: its text or attribute, or the markup of the element; ""
 // if there is none.
 func (s Selection) Get() string { return s.GetOr("") }
 
@@ -56,7 +61,7 @@ func (s Selection) GetOr(def string) string {
 	case s.isTxt && len(s.texts) > 0:
 		return s.texts[0]
 	case !s.isTxt && len(s.nodes) > 0:
-		return outerHTML(s.nodes[0])
+		return markup(s.nodes[0])
 	}
 	return def
 }
@@ -68,7 +73,7 @@ func (s Selection) All() []string {
 	}
 	all := make([]string, len(s.nodes))
 	for i, n := range s.nodes {
-		all[i] = outerHTML(n)
+		all[i] = markup(n)
 	}
 	return all
 }
@@ -129,12 +134,28 @@ func (s Selection) Attr(name string) string {
 	return v
 }
 
-// Nodes returns the selected elements, for use with other packages.
-func (s Selection) Nodes() []*html.Node { return s.nodes }
+// Nodes returns the selected elements, for use with other packages. Those of an
+// XML document have their local name in lower case as Data, and the rest of it in
+// Namespace.
+func (s Selection) Nodes() []*html.Node {
+	isOther := func(n *html.Node) bool { return n.Type != html.ElementNode }
+	if !slices.ContainsFunc(s.nodes, isOther) {
+		return s.nodes
+	}
+	return slices.DeleteFunc(slices.Clone(s.nodes), isOther)
+}
 
-func outerHTML(n *html.Node) string {
+// markup returns a text as it is, and anything else as HTML or XML.
+func markup(n *html.Node) string {
+	if n.Type == html.TextNode {
+		return n.Data
+	}
 	var b strings.Builder
-	_ = html.Render(&b, n) // a strings.Builder never fails, and parsed trees are well-formed
+	if isXML(n) {
+		renderXML(&b, n)
+	} else {
+		_ = html.Render(&b, n) // a strings.Builder never fails, and parsed trees are well-formed
+	}
 	return b.String()
 }
 

@@ -36,6 +36,7 @@ func TestCSS(t *testing.T) {
 		{`a[title="x::text"]::text`, nil},
 		{":not(p, div)::text", []string{"bold", "link"}},
 		{"#inner > p::text", []string{"two"}},
+		{"#a > ::text", []string{"bold", "one"}},
 		{"none::text", nil},
 		{"none", nil},
 	} {

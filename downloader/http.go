@@ -62,7 +62,8 @@ type HTTPConfig struct {
 // middlewares. It is safe for concurrent use.
 type HTTP struct {
 	cfg       HTTPConfig
-	transport *http.Transport
+	transport *http.Transport // for what goes directly
+	proxied   *http.Transport
 	dialer    *dialer
 	buffers   Buffers
 	lossTold  atomic.Bool
@@ -76,14 +77,14 @@ func NewHTTP(cfg HTTPConfig) *HTTP {
 		cfg.Timeout = 180 * time.Second
 	}
 	h := &HTTP{cfg: cfg}
-	h.transport, h.dialer = newTransport(cfg)
+	h.transport, h.proxied, h.dialer = newTransports(cfg)
 	return h
 }
 
 // Close closes the idle connections. No Fetch may follow; one that is still
 // running goes on, and its connection is closed when it ends.
 func (h *HTTP) Close() {
-	h.transport.CloseIdleConnections()
+	h.dialer.closeIdle()
 }
 
 // fetch is one download.
@@ -113,10 +114,14 @@ func (h *HTTP) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response, er
 	}
 	ctx, sent := trace(context.WithValue(ctx, fetchKey{}, ctx))
 	defer sent.end()
+	ctx, transport, err := h.route(ctx, req, &r.Options)
+	if err != nil {
+		return nil, unsupported(err)
+	}
 	h.dialer.fetches.Add(1)
 	defer h.dialer.fetches.Add(-1)
 	start := time.Now()
-	resp, err := h.transport.RoundTrip(req.WithContext(ctx))
+	resp, err := transport.RoundTrip(req.WithContext(ctx))
 	if err != nil {
 		return nil, f.failure(err)
 	}
@@ -138,7 +143,7 @@ func (h *HTTP) body(f *fetch, resp *http.Response) ([]byte, []string, error) {
 		return nil, nil, nil
 	}
 	f.reading = true
-	limit := h.limit(f.r)
+	limit := limitOf(f.r, h.cfg.MaxSize)
 	if size := resp.ContentLength; limit > 0 && size > limit {
 		return nil, nil, h.tooLarge(f.r, "Expected to receive", size, limit)
 	}
@@ -160,12 +165,12 @@ func (h *HTTP) body(f *fetch, resp *http.Response) ([]byte, []string, error) {
 	return body, nil, nil
 }
 
-// limit returns the largest size of the body for a request, 0 if there is none.
-func (h *HTTP) limit(r *crawl.Request) int64 {
+// limitOf returns the largest size of the body for a request, 0 if there is none.
+func limitOf(r *crawl.Request, all int64) int64 {
 	if r.Options.MaxSize != 0 {
 		return max(r.Options.MaxSize, 0)
 	}
-	return h.cfg.MaxSize
+	return all
 }
 
 func (h *HTTP) tooLarge(r *crawl.Request, what string, size, limit int64) error {
@@ -188,7 +193,7 @@ func (h *HTTP) broken(f *fetch, resp *http.Response, body []byte, err error) ([]
 	switch {
 	case crawl.KindOf(err) != crawl.FailDataLoss:
 		return nil, nil, err
-	case wholeGzip(resp.Header, body, h.limit(f.r)):
+	case wholeGzip(resp.Header, body, limitOf(f.r, h.cfg.MaxSize)):
 		return body, nil, nil
 	case !h.cfg.FailOnDataLoss:
 		return body, []string{FlagDataLoss}, nil

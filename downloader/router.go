@@ -15,6 +15,12 @@ type Router map[string]crawl.Fetcher
 
 var _ crawl.Fetcher = Router(nil)
 
+// NewRouter returns the router for the schemes that are built in: web is the
+// handler of http and https, files are read by [File], data URLs by [FetchData].
+func NewRouter(web crawl.Fetcher, cfg FileConfig) Router {
+	return Router{"http": web, "https": web, "file": NewFile(cfg), "data": crawl.FetcherFunc(FetchData)}
+}
+
 // Fetch passes r to the handler of its scheme. Without one the error is a
 // [crawl.DownloadError] of kind [crawl.FailUnsupported].
 func (t Router) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response, error) {

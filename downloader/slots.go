@@ -7,28 +7,18 @@ import (
 	"github.com/skeincrawl/skein/internal/weburl"
 )
 
-// SlotsConfig is what the slots take from the settings.
-type SlotsConfig struct {
-	// Concurrency is how many requests of a slot may be active at once.
-	Concurrency int `setting:"CONCURRENT_REQUESTS_PER_DOMAIN"`
-
-	// Delay is the least time between the beginnings of two requests. 0 is none.
-	Delay time.Duration `setting:"DOWNLOAD_DELAY"`
-
-	// Randomize draws each delay from 0.5 to 1.5 times Delay.
-	Randomize bool `setting:"RANDOMIZE_DOWNLOAD_DELAY"`
-}
-
 // Slots holds how far each slot, most often a host, has used up what the crawl
 // may ask of it. A slot exists only while it has something to remember: an
-// active request, a delay or a back-off that is not over. Every operation takes
-// constant time, however many slots there are.
+// active request, a delay or a back-off that is not over, or for a minute what
+// AutoThrottle has learned. Every operation takes constant time, however many
+// slots there are.
 //
 // Slots is not safe for concurrent use: the frontier, its only user, makes one
 // call at a time. Times should carry a monotonic clock reading, as those of
 // time.Now do.
 type Slots struct {
 	cfg    SlotsConfig
+	params slotTable
 	m      map[string]*slot
 	parked []*slot // idle when they were put here, and perhaps to be dropped
 	hand   int     // the next of parked to be looked at
@@ -39,18 +29,45 @@ type Slots struct {
 // be on the wire.
 type slot struct {
 	key     string
+	params  *slotParams
 	active  int32
 	unsent  int32
 	parked  bool
-	readyAt time.Time // end of the delay
-	backOff time.Time // end of the time for which the server wants silence
+	delay   time.Duration // as of now
+	factor  float64       // by which the delay that runs is longer
+	from    time.Time     // when it began, zero if none runs
+	backOff time.Time     // end of the time for which the server wants silence
+	keep    time.Time     // until when the slot is remembered
+}
+
+// Ended is what is known of a request of a slot that ended.
+type Ended struct {
+	// Unused means that nothing went on the wire, so that the delay does not count.
+	Unused bool
+
+	// Sent means that [Slots.Sent] was called for the request. One that was
+	// neither sent nor unused, because its server could not be reached, starts the
+	// delay when it ends.
+	Sent bool
+
+	// NoThrottle keeps AutoThrottle from learning from the request.
+	NoThrottle bool
+
+	// Latency is the time to the headers of the response, 0 if there were none.
+	Latency time.Duration
+
+	// Status is the status of the response and Size the length of its body as it
+	// came, in bytes.
+	Status, Size int
+
+	// BackOff is when the server wants the next request, zero if it did not say.
+	BackOff time.Time
 }
 
 // NewSlots returns slots of which none was used yet. A Concurrency below 1
 // counts as 1.
 func NewSlots(cfg SlotsConfig) *Slots {
-	cfg.Concurrency = max(cfg.Concurrency, 1)
-	return &Slots{cfg: cfg, m: map[string]*slot{}, rand: rand.Float64}
+	return &Slots{cfg: cfg, params: newSlotTable(cfg), m: map[string]*slot{}, rand: rand.Float64}
 }
 
 // SlotKey returns the slot of a URL for which none was chosen: its host in
@@ -66,7 +83,7 @@ func (s *Slots) Ready(slot string, now time.Time) (ok bool, at time.Time) {
 	switch {
 	case t == nil:
 		return true, at
-	case int(t.active) >= s.cfg.Concurrency, t.unsent > 0:
+	case int(t.active) >= t.params.concurrency, t.unsent > 0:
 		return false, at
 	}
 	return t.waited(now)
@@ -83,7 +100,7 @@ func (s *Slots) DelayOnly(slot string, now time.Time) (ok bool, at time.Time) {
 
 // waited reports whether delay and back-off are over.
 func (t *slot) waited(now time.Time) (ok bool, at time.Time) {
-	at = t.readyAt
+	at = t.readyAt()
 	if t.backOff.After(at) {
 		at = t.backOff
 	}
@@ -93,52 +110,53 @@ func (t *slot) waited(now time.Time) (ok bool, at time.Time) {
 	return true, time.Time{}
 }
 
+// readyAt returns the end of the delay.
+func (t *slot) readyAt() time.Time {
+	if t.from.IsZero() {
+		return t.from
+	}
+	return t.from.Add(time.Duration(t.factor * float64(t.delay)))
+}
+
 // Take counts a request of the slot as active. It is paced if the slot has a
 // delay: then the slot grants nothing further until Sent or Free.
 func (s *Slots) Take(slot string, _ time.Time) (paced bool) {
 	t := s.get(slot)
 	t.active++
-	if s.cfg.Delay <= 0 {
+	if !s.paced(t) {
 		return false
 	}
 	t.unsent++
 	return true
 }
 
+func (s *Slots) paced(t *slot) bool { return t.delay > 0 || s.throttles(t) }
+
 // Sent starts the slot's delay, for a request that went out at the given time.
 // A request that took no place starts it as well.
 func (s *Slots) Sent(slot string, at time.Time) {
-	if s.cfg.Delay <= 0 {
-		return
-	}
 	t := s.get(slot)
 	t.unsent = max(t.unsent-1, 0)
-	s.delay(t, at)
+	s.begin(t, at)
 	s.park(t)
 }
 
-// Free ends a request of the slot. Unused means that nothing of it went on the
-// wire, so that its delay does not count. One that was not sent for another
-// reason, because its server could not be reached, starts the delay now.
-// Latency is the time to the headers, 0 if there were none; backOff is when the
-// server wants the next request, zero if it did not say.
-//
-// Free does not know which request ended. While one is unsent beside others,
-// one that ends without headers is taken to be it.
-func (s *Slots) Free(slot string, now time.Time, unused bool, latency time.Duration, backOff time.Time) {
+// Free ends a request of the slot.
+func (s *Slots) Free(slot string, now time.Time, e Ended) {
 	t := s.m[slot]
 	if t == nil {
 		return
 	}
-	if t.unsent > 0 && (unused || latency == 0 || t.unsent >= t.active) {
+	if t.unsent > 0 && !e.Sent {
 		t.unsent--
-		if !unused {
-			s.delay(t, now)
+		if !e.Unused {
+			s.begin(t, now)
 		}
 	}
+	s.adjust(t, now, &e)
 	t.active = max(t.active-1, 0)
-	if backOff.After(t.backOff) {
-		t.backOff = backOff
+	if e.BackOff.After(t.backOff) {
+		t.backOff = e.BackOff
 	}
 	s.park(t)
 	s.sweep(now)
@@ -152,21 +170,23 @@ func (s *Slots) Active(slot string) int {
 	return 0
 }
 
-// delay lets the slot's delay begin at the given time. It never shortens one.
-func (s *Slots) delay(t *slot, from time.Time) {
-	d := s.cfg.Delay
-	if s.cfg.Randomize {
-		d = time.Duration((0.5 + s.rand()) * float64(d))
+// begin lets the slot's delay begin at the given time. It never shortens one
+// that runs.
+func (s *Slots) begin(t *slot, from time.Time) {
+	factor := 1.0
+	if t.params.randomize {
+		factor = 0.5 + s.rand()
 	}
-	if at := from.Add(d); at.After(t.readyAt) {
-		t.readyAt = at
+	if at := from.Add(time.Duration(factor * float64(t.delay))); at.After(t.readyAt()) {
+		t.from, t.factor = from, factor
 	}
 }
 
 func (s *Slots) get(key string) *slot {
 	t := s.m[key]
 	if t == nil {
-		t = &slot{key: key}
+		t = &slot{key: key, params: s.params.find(key)}
+		t.delay = s.firstDelay(t.params)
 		s.m[key] = t
 	}
 	return t
@@ -189,6 +209,7 @@ func (s *Slots) sweep(now time.Time) {
 		}
 		t := s.parked[s.hand]
 		over, _ := t.waited(now)
+		over = over && !now.Before(t.keep)
 		if t.active == 0 && !over {
 			s.hand++
 			continue

@@ -42,10 +42,10 @@ func TestSlotsConcurrency(t *testing.T) {
 	if got := s.Active("a"); got != 2 {
 		t.Errorf("active = %d, want 2", got)
 	}
-	s.Free("a", at(1), false, time.Second, time.Time{})
+	s.Free("a", at(1), Ended{Sent: true, Latency: time.Second})
 	wantReady(t, s, "a", 1)
-	s.Free("a", at(1), false, time.Second, time.Time{})
-	s.Free("a", at(1), false, time.Second, time.Time{}) // one too many does no harm
+	s.Free("a", at(1), Ended{Sent: true, Latency: time.Second})
+	s.Free("a", at(1), Ended{Sent: true, Latency: time.Second}) // one too many does no harm
 	if got := s.Active("a"); got != 0 {
 		t.Errorf("active = %d, want 0", got)
 	}
@@ -66,7 +66,7 @@ func TestSlotsDelay(t *testing.T) {
 	s.Take("a", at(12))
 	s.Sent("a", at(12))
 	wantBusy(t, s, "a", 20, -1) // two slow downloads overlap, a third has no place
-	s.Free("a", at(21), false, time.Second, time.Time{})
+	s.Free("a", at(21), Ended{Sent: true, Latency: time.Second})
 	wantReady(t, s, "a", 21)
 	wantReady(t, s, "b", 0)
 }
@@ -76,13 +76,13 @@ func TestSlotsFree(t *testing.T) {
 	t.Run("unused gives the delay back", func(t *testing.T) {
 		s := NewSlots(one)
 		s.Take("a", at(0))
-		s.Free("a", at(5), true, 0, time.Time{})
+		s.Free("a", at(5), Ended{Unused: true})
 		wantReady(t, s, "a", 5)
 	})
 	t.Run("a failed dial delays from its end", func(t *testing.T) {
 		s := NewSlots(one)
 		s.Take("a", at(0))
-		s.Free("a", at(5), false, 0, time.Time{})
+		s.Free("a", at(5), Ended{})
 		wantBusy(t, s, "a", 5, 6)
 		wantReady(t, s, "a", 6)
 	})
@@ -91,7 +91,7 @@ func TestSlotsFree(t *testing.T) {
 		s.Take("a", at(0))
 		s.Sent("a", at(0))
 		s.Take("a", at(1))
-		s.Free("a", at(2), false, 2*time.Second, time.Time{})
+		s.Free("a", at(2), Ended{Sent: true, Latency: 2 * time.Second})
 		wantBusy(t, s, "a", 2, -1)
 		s.Sent("a", at(3))
 		wantBusy(t, s, "a", 3, 4)
@@ -101,13 +101,13 @@ func TestSlotsFree(t *testing.T) {
 		s.Take("a", at(0))
 		s.Sent("a", at(0))
 		s.Take("a", at(1))
-		s.Free("a", at(2), false, 0, time.Time{})
+		s.Free("a", at(2), Ended{})
 		wantBusy(t, s, "a", 2, 3)
 		wantReady(t, s, "a", 3)
 	})
 	t.Run("an unknown slot", func(t *testing.T) {
 		s := NewSlots(one)
-		s.Free("a", at(0), false, 0, at(9))
+		s.Free("a", at(0), Ended{BackOff: at(9)})
 		wantReady(t, s, "a", 0)
 	})
 }
@@ -136,9 +136,9 @@ func TestSlotsBackOff(t *testing.T) {
 		s := NewSlots(SlotsConfig{Concurrency: 8, Delay: delay})
 		s.Take("a", at(0))
 		s.Take("a", at(0))
-		s.Free("a", at(1), false, time.Second, at(8))
+		s.Free("a", at(1), Ended{Latency: time.Second, BackOff: at(8)})
 		wantBusy(t, s, "a", 1, map[bool]float64{true: 8, false: -1}[delay == 0])
-		s.Free("a", at(2), false, time.Second, at(5)) // a shorter one does not shorten it
+		s.Free("a", at(2), Ended{Latency: time.Second, BackOff: at(5)}) // a shorter one does not shorten it
 		wantBusy(t, s, "a", 7, 8)
 		wantReady(t, s, "a", 8)
 	}
@@ -153,7 +153,7 @@ func TestSlotsRandomize(t *testing.T) {
 	for _, gap := range []float64{1, 2, 2.998} {
 		s.Take("a", at(now))
 		s.Sent("a", at(now))
-		s.Free("a", at(now), false, 1, time.Time{})
+		s.Free("a", at(now), Ended{Sent: true, Latency: time.Second})
 		wantBusy(t, s, "a", now, now+gap)
 		now += gap
 	}
@@ -166,7 +166,7 @@ func TestSlotsForgetIdle(t *testing.T) {
 	visit := func(name string, now float64) {
 		s.Take(name, at(now))
 		s.Sent(name, at(now))
-		s.Free(name, at(now), false, 1, time.Time{})
+		s.Free(name, at(now), Ended{Sent: true, Latency: time.Second})
 	}
 	visit("first", 0)
 	wantBusy(t, s, "first", 0.9, 1)
@@ -215,7 +215,7 @@ func BenchmarkSlots(b *testing.B) {
 		names[i] = fmt.Sprintf("host%d.test", i)
 		s.Take(names[i], epoch)
 		s.Sent(names[i], epoch)
-		s.Free(names[i], epoch, false, 1, time.Time{})
+		s.Free(names[i], epoch, Ended{Sent: true, Latency: time.Second})
 	}
 	b.ReportAllocs()
 	i := 0
@@ -224,7 +224,7 @@ func BenchmarkSlots(b *testing.B) {
 		s.Ready(name, epoch)
 		s.Take(name, epoch)
 		s.Sent(name, epoch)
-		s.Free(name, epoch, false, 1, time.Time{})
+		s.Free(name, epoch, Ended{Sent: true, Latency: time.Second})
 		i++
 	}
 }

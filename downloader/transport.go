@@ -20,15 +20,16 @@ const (
 
 type fetchKey struct{}
 
-// newTransport returns a transport that does one exchange at a time and nothing
-// besides: no decoding, no proxies of the environment.
-func newTransport(cfg HTTPConfig) (*http.Transport, *dialer) {
-	d := &dialer{maxIdle: int64(cfg.MaxIdle), tls: &tls.Config{
+// newTransports returns a transport that does one exchange at a time and nothing
+// besides: no decoding, no proxies of the environment; and one that does so through
+// proxies.
+func newTransports(cfg HTTPConfig) (direct, proxied *http.Transport, d *dialer) {
+	d = &dialer{maxIdle: int64(cfg.MaxIdle), tls: &tls.Config{
 		InsecureSkipVerify: !cfg.VerifyCertificates, //nolint:gosec // the user asked for it.
 		NextProtos:         []string{"h2", "http/1.1"},
 		ClientSessionCache: tls.NewLRUClientSessionCache(256),
 	}}
-	t := &http.Transport{
+	direct = &http.Transport{
 		DialContext:            d.dial,
 		DialTLSContext:         d.dialTLS,
 		ForceAttemptHTTP2:      true,
@@ -41,8 +42,12 @@ func newTransport(cfg HTTPConfig) (*http.Transport, *dialer) {
 		// A dead connection would else take every request to its host with it.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 10 * time.Second},
 	}
-	d.closeIdle = t.CloseIdleConnections
-	return t, d
+	proxied = newProxyTransport(cfg, d)
+	d.closeIdle = func() {
+		direct.CloseIdleConnections()
+		proxied.CloseIdleConnections()
+	}
+	return direct, proxied, d
 }
 
 // dialer opens the connections of a transport and counts them.
@@ -87,13 +92,17 @@ func (d *dialer) opened() {
 
 // dialTLS opens a connection and agrees on TLS within the life of the fetch.
 func (d *dialer) dialTLS(ctx context.Context, network, addr string) (net.Conn, error) {
+	return d.dialWith(ctx, d.tls, network, addr)
+}
+
+func (d *dialer) dialWith(ctx context.Context, cfg *tls.Config, network, addr string) (net.Conn, error) {
 	ctx, end := untilFetchEnds(ctx)
 	defer end()
 	plain, err := d.connect(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}
-	cfg := d.tls.Clone()
+	cfg = cfg.Clone()
 	if cfg.ServerName, _, err = net.SplitHostPort(addr); err != nil {
 		return nil, errors.Join(err, plain.Close())
 	}

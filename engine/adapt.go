@@ -15,7 +15,7 @@ var _ scheduler.Slots = slots{}
 
 // Free implements [scheduler.Slots].
 func (s slots) Free(slot string, now time.Time, h scheduler.SlotHint) {
-	s.Slots.Free(slot, now, h.Unused, h.Latency, h.BackOff)
+	s.Slots.Free(slot, now, downloader.Ended(h))
 }
 
 // isNil reports whether a constructor answered with nothing.

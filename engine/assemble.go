@@ -41,6 +41,7 @@ func New(o Options) (*Engine, error) {
 	e.env = &crawl.Env{
 		Spec: o.Spec, Spider: sp, Settings: o.Settings, Log: o.Log, Stats: crawl.NewStats(), Signals: &crawl.Signals{},
 		Callbacks: crawl.NewCallbacks(sp), JobDir: e.cfg.JobDir, Stdin: o.Stdin, CloseSpider: e.closeSpider,
+		Fetcher: crawl.FetcherFunc(e.fetchBeside),
 	}
 	e.log = e.env.Logger("engine")
 	e.state = newState(sp)
@@ -55,29 +56,36 @@ func New(o Options) (*Engine, error) {
 }
 
 func (e *Engine) assembleFeeds() error {
-	var err error
-	e.feeds, err = feeds.New(feeds.Options{
-		Targets: e.opts.Feeds, Stdout: e.opts.Stdout, Job: e.cfg.JobDir != "",
-		Log: e.env.Logger("feedexport"), Stats: e.env.Stats,
-	})
-	if err != nil || e.cfg.JobDir == "" {
+	form, err := feeds.FormFromSettings(e.env.Settings)
+	if err != nil {
 		return err
 	}
-	for _, t := range e.opts.Feeds {
-		if jobs.Owns(e.cfg.JobDir, t.Path) {
-			return fmt.Errorf("feed %q is a file of the job directory itself", t.URI)
+	configured, wrong := feeds.FromSettings(e.env.Settings)
+	e.feeds, err = feeds.New(feeds.Options{
+		Targets: e.opts.Feeds, Configured: configured, Form: form, Spider: e.env.Spec.Name,
+		Stdout: e.opts.Stdout, Job: e.cfg.JobDir != "",
+		Log: e.env.Logger("feedexport"), Stats: e.env.Stats,
+	})
+	if err = errors.Join(wrong, err); err != nil || e.cfg.JobDir == "" {
+		return err
+	}
+	for _, f := range e.feeds.Jobs() {
+		if jobs.Owns(e.cfg.JobDir, f.Name) {
+			return fmt.Errorf("feed %q is a file of the job directory itself", f.Name)
 		}
 	}
 	return nil
 }
 
 func (e *Engine) assembleDownloader() error {
-	e.slots = downloader.NewSlots(settings.Decode[downloader.SlotsConfig](e.env.Settings))
+	slotsConfig := settings.Decode[downloader.SlotsConfig](e.env.Settings)
+	slotsConfig.Log = e.env.Logger("autothrottle")
+	e.slots = downloader.NewSlots(slotsConfig)
 	e.retry = downloader.NewRetryPolicy(e.env)
 	httpConfig := settings.Decode[downloader.HTTPConfig](e.env.Settings)
 	httpConfig.Log = e.env.Logger("downloader")
 	e.http = downloader.NewHTTP(httpConfig)
-	e.router = downloader.Router{"http": e.http, "https": e.http}
+	e.router = downloader.NewRouter(e.http, settings.Decode[downloader.FileConfig](e.env.Settings))
 	mws, err := build(e.env, "DOWNLOADER_MIDDLEWARES", downloader.Middlewares)
 	if err != nil {
 		return err
@@ -235,8 +243,14 @@ func (e *Engine) openFrontier(ctx context.Context, job *jobs.Job) (scheduler.Fro
 		return nil, scheduler.Resume{}, errors.Join(&ConfigError{fmt.Errorf("SCHEDULER: %w", err)}, job.Close(jobs.End{}))
 	}
 	f, resume, err := construct(ctx, scheduler.Deps{Env: e.env, Slots: slots{e.slots}, Job: job, Feeds: e.feeds.Jobs()})
+	if unfit := new(feeds.TargetError); errors.As(err, &unfit) {
+		return nil, resume, &ConfigError{unfit}
+	}
 	if err != nil {
 		return nil, resume, fmt.Errorf("open the scheduler: %w", err)
+	}
+	if err := e.feeds.Begin(); err != nil {
+		return nil, resume, errors.Join(&ConfigError{err}, f.Close(ctx, ""))
 	}
 	return f, resume, nil
 }

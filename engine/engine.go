@@ -96,6 +96,7 @@ type Engine struct {
 	startErr  bool
 	announced sync.Once
 	ran       atomic.Bool
+	queued    atomic.Int64 // requests, at the last step
 }
 
 // policies are the spider's optional frontier policies.
@@ -164,7 +165,7 @@ func (e *Engine) Run(ctx context.Context) (Result, error) {
 	}
 	e.haser, _ = frontier.(scheduler.Haser)
 	defer e.http.Close()
-	e.env.Resumed = resume.Resumed
+	e.env.Resumed, e.env.Cookies = resume.Resumed, resume.Cookies
 	e.announceComponents()
 	e.announceResume(resume)
 	if err := e.openSpider(ctx); err != nil {
@@ -279,3 +280,7 @@ func (e *Engine) noResponse() bool {
 
 // Stats returns the figures of the crawl as they are now.
 func (e *Engine) Stats() map[string]any { return e.env.Stats.Snapshot() }
+
+// Queued returns how many requests wait in the frontier, as of the last step. It
+// is safe for concurrent use.
+func (e *Engine) Queued() int64 { return e.queued.Load() }

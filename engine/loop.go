@@ -210,6 +210,7 @@ func (r *run) stepped(res stepResult) {
 		r.e.dropped(r.work, g.Refused[i].Request)
 	}
 	r.backlog, r.ahead = g.Backlog, r.ahead-r.handed
+	r.e.queued.Store(g.Backlog)
 	r.empty = g.State == scheduler.Empty
 	if g.State == scheduler.Stopping {
 		r.e.closeSpider("shutdown")

@@ -30,7 +30,8 @@ func (e *Engine) transfer(ctx context.Context, r *crawl.Request) (*crawl.Respons
 	resp, err := e.router.Fetch(ctx, r)
 	if resp != nil {
 		if d, ok := ctx.Value(downloadKey{}).(*download); ok {
-			d.hint.Latency = resp.Latency
+			d.hint.Latency, d.hint.Status, d.hint.Size = resp.Latency, resp.Status, len(resp.Body)
+			d.hint.NoThrottle = r.Options.NoThrottle
 			d.hint.BackOff, _ = downloader.BackOff(resp)
 		}
 		e.signalErr("ResponseDownloaded", crawl.Send(ctx, e.env.Signals, crawl.ResponseDownloaded{Response: resp, Request: r}))

@@ -17,6 +17,7 @@ type starter struct {
 	run      *run
 	ordinal  uint64
 	accepted *scheduler.Accepted
+	log      *crawl.StepLog // of its fetches
 }
 
 // start runs in a goroutine of its own. It returns whether Start has ended by
@@ -62,12 +63,12 @@ func (r *run) emitStart(ctx context.Context, accepted *scheduler.Accepted) error
 // withOut calls f with an Out that leads to the loop.
 func (r *run) withOut(ctx context.Context, accepted *scheduler.Accepted, f func(context.Context, crawl.Out) error) error {
 	s, _ := r.e.newStep(nil)
-	st := &starter{step: s, run: r, accepted: accepted, ordinal: r.ordinal}
+	beside := &worker{e: r.e, run: r, settled: true}
+	st := &starter{step: s, run: r, accepted: accepted, ordinal: r.ordinal, log: &beside.log}
 	var emitter crawl.Step = st
 	if r.e.state != nil {
 		emitter = &startState{stateStep{step: s, state: r.e.state}, st}
 	}
-	beside := &worker{e: r.e, run: r, settled: true}
 	out := crawl.NewOut(ctx, nil, emitter, crawl.FetcherFunc(beside.nested))
 	err := crawl.Guard(func() error { return f(ctx, out) })
 	if err == nil {
@@ -91,13 +92,14 @@ type startState struct {
 // Emit implements [crawl.Step].
 func (s *startState) Emit(ctx context.Context, v any) error { return s.starter.Emit(ctx, v) }
 
-// rest commits the changes that no entry followed.
+// rest commits the changes of state and cookies that no entry followed.
 func (s *starter) rest(ctx context.Context) error {
-	if len(s.changes) == 0 {
+	cookies := s.log.TakeCookies()
+	if len(s.changes) == 0 && cookies == nil {
 		return nil
 	}
 	s.ordinal++
-	o := &scheduler.Outcome{Key: scheduler.Key{Ordinal: s.ordinal}, Kind: scheduler.StartEntry}
+	o := &scheduler.Outcome{Key: scheduler.Key{Ordinal: s.ordinal}, Kind: scheduler.StartEntry, Cookies: cookies}
 	if err := s.run.deliver(ctx, message{outcome: o, changes: s.changes, start: true}); err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
@@ -126,7 +128,7 @@ func (s *starter) Emit(ctx context.Context, v any) error {
 	s.ordinal++
 	o := &scheduler.Outcome{
 		Key: scheduler.Key{Ordinal: s.ordinal}, Kind: scheduler.StartEntry,
-		Push: s.push, Feeds: s.feedBytes(), Items: hashes,
+		Push: s.push, Feeds: s.feedBytes(), Items: hashes, Cookies: s.log.TakeCookies(),
 	}
 	if err := s.run.deliver(ctx, message{outcome: o, changes: changes, start: true}); err != nil {
 		return fmt.Errorf("start: %w", err)

@@ -23,6 +23,7 @@ type worker struct {
 	bytes   int64 // counted in the bytes gate
 	parsing bool  // holds a place of the parse gate
 	parts   uint64
+	log     crawl.StepLog
 }
 
 // work runs in a goroutine of its own and always ends with an outcome.
@@ -45,6 +46,9 @@ func (w *worker) end(outcome scheduler.Outcome, s *step) {
 	w.leaveParse()
 	w.run.bytes.Add(-w.bytes)
 	outcome.Key.Lease = w.lease.ID
+	if outcome.Kind == scheduler.Done {
+		outcome.Cookies = w.log.TakeCookies()
+	}
 	m := message{outcome: &outcome}
 	if s != nil {
 		m.changes = s.changes
@@ -100,10 +104,11 @@ func (w *worker) decode() (*crawl.Request, error) {
 }
 
 func (w *worker) download() (*crawl.Response, scheduler.SlotHint, error) {
+	ctx := crawl.WithStepLog(withBeside(w.run.work, w.beside), &w.log)
 	if !w.lease.Paced {
-		return w.e.fetch(w.run.work, w.req)
+		return w.e.fetch(ctx, w.req)
 	}
-	ctx := downloader.WithSent(w.run.work, func(at time.Time) {
+	ctx = downloader.WithSent(ctx, func(at time.Time) {
 		w.run.send(message{progress: scheduler.Progress{Lease: w.lease.ID, Sent: at}})
 	})
 	resp, hint, err := w.e.fetch(ctx, w.req)
@@ -262,7 +267,7 @@ func (w *worker) nested(ctx context.Context, r *crawl.Request) (*crawl.Response,
 		w.leaveParse()
 		defer w.enterParse()
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := context.WithCancelCause(crawl.WithStepLog(ctx, &w.log))
 	defer cancel(nil)
 	defer context.AfterFunc(w.run.work, func() { cancel(crawl.ErrStopped) })() //nolint:contextcheck // ctx may be any.
 	return downloader.Follow(crawl.FetcherFunc(w.beside)).Fetch(ctx, r)
@@ -290,6 +295,6 @@ func (w *worker) beside(ctx context.Context, r *crawl.Request) (*crawl.Response,
 		}()
 	}
 	var resp *crawl.Response
-	resp, hint, err = w.e.fetch(ctx, r)
+	resp, hint, err = w.e.fetch(w.e.withinBeside(ctx), r)
 	return resp, err
 }

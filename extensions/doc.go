@@ -1,6 +1,7 @@
 // Package extensions holds what watches a crawl without taking part in it: the
-// core statistics, the progress line in the log, and the limits that end a
-// crawl. Names, settings, statistics and log lines are Scrapy's.
+// core statistics, the progress line in the log, the limits that end a crawl,
+// memory among them, and the readable copy of the spider's state. Names,
+// settings, statistics and log lines are Scrapy's.
 package extensions
 
 import (
@@ -31,4 +32,6 @@ func init() {
 	Registry.Register("corestats", NewCoreStats)
 	Registry.Register("logstats", NewLogStats)
 	Registry.Register("closespider", NewCloseSpider)
+	Registry.Register("memusage", NewMemUsage)
+	Registry.Register("spiderstate", NewSpiderState)
 }

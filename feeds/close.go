@@ -27,6 +27,9 @@ func (s *Set) closeFeed(f *feed, clean bool) error {
 		err = c.Close(clean)
 	}
 	items := f.items.Load()
+	if clean && err == nil && f.form.SkipEmpty && !f.begun && items == 0 {
+		return nil // there is no file to speak of
+	}
 	if clean && err == nil {
 		s.log.Info().Msgf("Stored %s feed (%d items) in: %s", f.Format, items, f.URI)
 		s.stats.Inc("feedexport/success_count/" + f.storage)

@@ -26,11 +26,14 @@ type File struct {
 	excl bool        // the file must be new
 	perm fs.FileMode // of a new file, before umask
 
+	skipEmpty bool // a clean end leaves no file without items
+
 	mu      sync.Mutex
 	f       *os.File // nil until it is needed
 	plain   bool     // f is no regular file
 	size    int64    // of a regular file
 	pending []string // directories whose new entries are not durable
+	emptied bool     // by Truncate
 	failed  error    // of the last Append
 	closed  bool
 }
@@ -283,7 +286,7 @@ func (f *File) Truncate(n int64) error {
 	if err := f.f.Truncate(n); err != nil {
 		return fmt.Errorf("cut feed %s to %d bytes: %w", f.path, n, pathless(err))
 	}
-	f.size = n
+	f.size, f.emptied = n, f.emptied || n == 0
 	return nil
 }
 
@@ -302,9 +305,9 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	return file.ReadAt(p, off)
 }
 
-// Close closes the file. A clean end leaves a file even if there was no item
-// (FEED_STORE_EMPTY of Scrapy). It returns the error of the last Append, if
-// that failed; a second Close does nothing.
+// Close closes the file. A clean end leaves a file even if there was no item,
+// unless FEED_STORE_EMPTY is off: then a file that was emptied goes. It returns
+// the error of the last Append, if that failed; a second Close does nothing.
 func (f *File) Close(clean bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -312,7 +315,7 @@ func (f *File) Close(clean bool) error {
 		return nil
 	}
 	err := f.failed
-	if _, statErr := os.Stat(f.path); clean && err == nil && errors.Is(statErr, fs.ErrNotExist) {
+	if clean && err == nil && !f.skipEmpty && !isThere(f.path) {
 		err = f.open(true)
 	}
 	if err == nil {
@@ -327,5 +330,9 @@ func (f *File) Close(clean bool) error {
 	if closeErr != nil {
 		closeErr = fmt.Errorf("close feed %s: %w", f.path, pathless(closeErr))
 	}
-	return errors.Join(err, closeErr)
+	err = errors.Join(err, closeErr)
+	if err == nil && clean && f.skipEmpty && f.emptied && f.size == 0 && !f.plain {
+		err = os.Remove(f.path)
+	}
+	return err
 }

@@ -16,7 +16,7 @@ import (
 
 func jsonLines(tb testing.TB) feeds.Exporter {
 	tb.Helper()
-	e, err := feeds.NewJSONLines()
+	e, err := feeds.NewJSONLines(feeds.ExporterOptions{})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func jsonLines(tb testing.TB) feeds.Exporter {
 
 func TestJSONLinesContract(t *testing.T) {
 	t.Parallel()
-	feedstest.Exporter(t, feeds.NewJSONLines)
+	feedstest.Exporter(t, func() (feeds.Exporter, error) { return feeds.NewJSONLines(feeds.ExporterOptions{}) })
 }
 
 type book struct {

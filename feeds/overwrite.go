@@ -38,7 +38,8 @@ func NewOverwriter(path string) *Overwriter {
 // TempPath returns the path of the temporary file.
 func (o *Overwriter) TempPath() string { return o.File.path }
 
-// Close puts the new file in place of the old one if clean is set.
+// Close puts the new file in place of the old one if clean is set. Without an
+// item it does not do so if FEED_STORE_EMPTY is off.
 func (o *Overwriter) Close(clean bool) error {
 	o.mu.Lock()
 	closed, failed := o.closed, o.failed != nil
@@ -47,6 +48,9 @@ func (o *Overwriter) Close(clean bool) error {
 		return nil
 	}
 	clean = clean && !failed
+	if clean && o.skipEmpty && !isThere(o.File.path) {
+		return o.File.Close(false) // no item, no file: the old one stays
+	}
 	var err error
 	if clean {
 		err = o.prepare()

@@ -5,7 +5,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -15,8 +19,18 @@ import (
 
 // Options are what a [Set] needs.
 type Options struct {
-	// Targets are the feeds, none for a crawl whose items go nowhere.
+	// Targets are the feeds that the command line names.
 	Targets []Target
+
+	// Configured are those of the settings (see [FromSettings]). One that goes to
+	// the same place as a target is left out.
+	Configured []Target
+
+	// Form is that of the targets without one of their own.
+	Form Form
+
+	// Spider is the name that stands for %(name)s in the name of a feed.
+	Spider string
 
 	// Stdout is the stream behind "stdout:".
 	Stdout io.Writer
@@ -43,8 +57,11 @@ type feed struct {
 	name      string // by which a job knows it
 	storage   string // Scrapy's name, for the statistics
 	exporter  Exporter
+	form      Form
 	sink      jobs.Sink
 	overwrite bool // by the job
+	begun     bool // it holds items of an earlier run
+	dropped   sync.Once
 	items     atomic.Int64
 }
 
@@ -53,11 +70,23 @@ type feed struct {
 // [Check] finds, and targets that lead to the same file.
 func New(o Options) (*Set, error) {
 	s := &Set{log: o.Log, stats: o.Stats}
-	var errs []error
-	for _, t := range o.Targets {
-		f, err := newFeed(t, o)
-		if err == nil {
-			err = s.refuseTwice(f)
+	now := time.Now()
+	errs := s.add(o, now, o.Targets, nil)
+	errs = append(errs, s.add(o, now, o.Configured, slices.Clone(s.feeds))...)
+	return s, errors.Join(errs...)
+}
+
+// add makes the feeds of targets, but for those that go where an earlier feed of
+// more weight goes.
+func (s *Set) add(o Options, now time.Time, targets []Target, weightier []*feed) (errs []error) {
+	for _, t := range targets {
+		t = t.expand(o.Spider, now)
+		if slices.ContainsFunc(weightier, t.samePlace) {
+			continue
+		}
+		f, err := s.newFeed(t, o)
+		if i := slices.IndexFunc(s.feeds, t.samePlace); i >= 0 && err == nil {
+			err = &TargetError{Target: t.URI, Err: fmt.Errorf("it goes to the same place as feed %q", s.feeds[i].URI)}
 		}
 		if err != nil {
 			errs = append(errs, err)
@@ -65,10 +94,10 @@ func New(o Options) (*Set, error) {
 		}
 		s.feeds = append(s.feeds, f)
 	}
-	return s, errors.Join(errs...)
+	return errs
 }
 
-func newFeed(t Target, o Options) (*feed, error) {
+func (s *Set) newFeed(t Target, o Options) (*feed, error) {
 	construct, err := Exporters.Lookup(t.Format)
 	if err != nil {
 		return nil, &TargetError{Target: t.URI, Err: err}
@@ -76,8 +105,13 @@ func newFeed(t Target, o Options) (*feed, error) {
 	if err := check(t, t.Overwrite && !o.Job); err != nil {
 		return nil, err
 	}
-	f := &feed{Target: t, name: "stdout:", storage: "StdoutFeedStorage"}
-	if f.exporter, err = construct(); err != nil {
+	f := &feed{Target: t, name: t.place(), storage: "StdoutFeedStorage", form: o.Form}
+	if t.Form != nil {
+		f.form = *t.Form
+	}
+	dropped := func(fields []string) { s.fieldsDropped(f, fields) }
+	f.exporter, err = construct(ExporterOptions{Fields: f.form.Fields, Indent: f.form.Indent, Dropped: dropped})
+	if err != nil {
 		return nil, &TargetError{Target: t.URI, Err: err}
 	}
 	if t.Path == "" {
@@ -87,14 +121,34 @@ func newFeed(t Target, o Options) (*feed, error) {
 		}
 		return f, nil
 	}
-	f.name, f.storage = resolve(t.Path), "FileFeedStorage"
-	replace := t.Overwrite && replaceable(f.name)
-	if replace && !o.Job {
-		f.sink = NewOverwriter(f.name)
-		return f, nil
+	f.storage = "FileFeedStorage"
+	return f, f.openFile(o.Job)
+}
+
+func (f *feed) openFile(job bool) error {
+	replace := f.Overwrite && replaceable(f.name)
+	if replace && !job {
+		o := NewOverwriter(f.name)
+		o.skipEmpty = f.form.SkipEmpty
+		f.sink = o
+		return nil
 	}
-	f.sink, f.overwrite = NewFile(f.name), replace
-	return f, nil
+	file := NewFile(f.name)
+	file.skipEmpty = f.form.SkipEmpty
+	f.sink, f.overwrite = file, replace
+	if job {
+		return nil // it knows more of the file
+	}
+	return f.checkContent()
+}
+
+// fieldsDropped warns once a feed, in Scrapy's words, and counts all.
+func (s *Set) fieldsDropped(f *feed, fields []string) {
+	s.stats.Add("feedexport/dropped_field_count", int64(len(fields)))
+	f.dropped.Do(func() {
+		s.log.Warn().Msgf("CSVExporter dropped fields %s: the columns of feed %s were fixed before an item had them; name all fields in FEED_EXPORT_FIELDS",
+			strings.Join(fields, ", "), f.URI)
+	})
 }
 
 // replaceable reports whether a file is at a path, or nothing: a device or pipe
@@ -104,21 +158,6 @@ func replaceable(path string) bool {
 	return err != nil || info.Mode().IsRegular()
 }
 
-// refuseTwice finds an earlier feed that is the same file.
-func (s *Set) refuseTwice(f *feed) error {
-	info, _ := os.Stat(f.Path)
-	for _, other := range s.feeds {
-		same := f.name == other.name
-		if was, err := os.Stat(other.Path); err == nil && info != nil && os.SameFile(info, was) {
-			same = true
-		}
-		if same {
-			return &TargetError{Target: f.URI, Err: fmt.Errorf("it goes to the same place as feed %q", other.URI)}
-		}
-	}
-	return nil
-}
-
 // Len returns the number of feeds.
 func (s *Set) Len() int { return len(s.feeds) }
 
@@ -126,14 +165,15 @@ func (s *Set) Len() int { return len(s.feeds) }
 func (s *Set) Jobs() []jobs.Feed {
 	list := make([]jobs.Feed, len(s.feeds))
 	for i, f := range s.feeds {
-		list[i] = jobs.Feed{Name: f.name, Sink: f.sink, Overwrite: f.overwrite}
+		list[i] = jobs.Feed{Name: f.name, Sink: f.sink, Format: f.format(), Overwrite: f.overwrite}
 	}
 	return list
 }
 
-// Render appends the item to dst[i] for each feed i and returns dst; a dst that
-// is too short is extended. If a feed can not hold the item nothing is
-// appended to any.
+// Render appends the item to dst[i] for each feed i, behind a separator if there
+// is an item already, and returns dst; a dst that is too short is extended. If a
+// feed can not hold the item nothing is appended to any. It comes after
+// [Set.Begin].
 func (s *Set) Render(item any, dst [][]byte) ([][]byte, error) {
 	for len(dst) < len(s.feeds) {
 		dst = append(dst, nil)
@@ -142,7 +182,7 @@ func (s *Set) Render(item any, dst [][]byte) ([][]byte, error) {
 	before := few[:0]
 	for i, f := range s.feeds {
 		before = append(before, len(dst[i]))
-		line, err := f.exporter.AppendItem(dst[i], item)
+		line, err := f.appendItem(dst[i], item)
 		if err != nil {
 			for j, n := range before {
 				dst[j] = dst[j][:n]
@@ -152,6 +192,14 @@ func (s *Set) Render(item any, dst [][]byte) ([][]byte, error) {
 		dst[i] = line
 	}
 	return dst, nil
+}
+
+func (f *feed) appendItem(dst []byte, item any) ([]byte, error) {
+	framer, ok := f.exporter.(Framer)
+	if ok && len(dst) > 0 {
+		dst = append(dst, framer.Separator()...)
+	}
+	return f.exporter.AppendItem(dst, item)
 }
 
 // Add counts items that were committed to a feed.

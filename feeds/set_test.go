@@ -222,8 +222,8 @@ func TestSetRefusesTheSamePlaceTwice(t *testing.T) {
 func TestSetReportsAllThatIsWrong(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	_, err := newSet(t, false, feeds.Target{URI: "one", Path: dir, Format: "jl"}, feeds.Target{URI: "two", Path: dir + "/x", Format: "csv"})
-	for _, want := range []string{`feed "one": it is a directory`, `feed "two": there is no feed format "csv"`} {
+	_, err := newSet(t, false, feeds.Target{URI: "one", Path: dir, Format: "jl"}, feeds.Target{URI: "two", Path: dir + "/x", Format: "xml"})
+	for _, want := range []string{`feed "one": it is a directory`, `feed "two": there is no feed format "xml"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q in it", err, want)
 		}

@@ -10,15 +10,18 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A Target is a feed as the user names it.
 type Target struct {
 	// URI is what messages call the feed: the user's own words without the
-	// format.
+	// format. %(time)s in it stands for the time of the start, %(name)s for the
+	// name of the spider.
 	URI string
 
-	// Path is the local file. It is empty for standard output.
+	// Path is the local file, with the same placeholders. It is empty for
+	// standard output.
 	Path string
 
 	// Format is a name of [Exporters].
@@ -26,6 +29,34 @@ type Target struct {
 
 	// Overwrite replaces what the file holds (-O); else it is continued (-o).
 	Overwrite bool
+
+	// Form is how the feed looks; nil for the form of all feeds.
+	Form *Form
+}
+
+// expand fills in the placeholders.
+func (t Target) expand(spider string, at time.Time) Target {
+	r := strings.NewReplacer("%(time)s", at.UTC().Format("2006-01-02T15-04-05"), "%(name)s", spider)
+	t.URI, t.Path = r.Replace(t.URI), r.Replace(t.Path)
+	return t
+}
+
+// place is the name by which a job knows the feed.
+func (t Target) place() string {
+	if t.Path == "" {
+		return "stdout:"
+	}
+	return resolve(t.Path)
+}
+
+// samePlace reports whether a feed is the same file.
+func (t Target) samePlace(f *feed) bool {
+	if t.place() == f.name {
+		return true
+	}
+	info, err := os.Stat(t.Path)
+	was, wasErr := os.Stat(f.Path)
+	return err == nil && wasErr == nil && os.SameFile(info, was)
 }
 
 // A TargetError is a feed that can not be used as it was asked for.
@@ -58,6 +89,11 @@ func parseTarget(s string) (Target, error) {
 	if rest, format, ok := cutFormat(s); ok {
 		t.URI, t.Format = rest, format
 	}
+	return t.complete()
+}
+
+// complete finds the path, and the format if it is not given.
+func (t Target) complete() (Target, error) {
 	switch t.URI {
 	case "":
 		return t, errors.New("it names no file")
@@ -122,10 +158,21 @@ var (
 	placeholder = regexp.MustCompile(`%\([A-Za-z_]+\)[-0-9]*[sd]`)
 )
 
+// checkPlaceholders refuses those that nothing is known for. Another % stands
+// for itself.
+func checkPlaceholders(s string) error {
+	for _, p := range placeholder.FindAllString(s, -1) {
+		if p != "%(time)s" && p != "%(name)s" {
+			return fmt.Errorf("nothing is known to fill in for %s: there are %%(time)s and %%(name)s", p)
+		}
+	}
+	return nil
+}
+
 // localPath returns the path that a name or a file URI means.
 func localPath(s string) (string, error) {
-	if p := placeholder.FindString(s); p != "" {
-		return "", fmt.Errorf("placeholders such as %s are not filled in: let the shell do it, for example out-$(date +%%F).jsonl", p)
+	if err := checkPlaceholders(s); err != nil {
+		return "", err
 	}
 	m := uriScheme.FindStringSubmatch(s)
 	if m == nil {
@@ -137,7 +184,7 @@ func localPath(s string) (string, error) {
 	if !strings.EqualFold(m[1], "file") {
 		return "", fmt.Errorf("there is no storage for %s: feeds go to local files and standard output", m[1])
 	}
-	u, err := url.Parse(s)
+	u, err := url.Parse(strings.ReplaceAll(s, "%(", "%25(")) // placeholders are no escapes
 	switch {
 	case err != nil:
 		return "", err

@@ -31,6 +31,8 @@ func TestParseTarget(t *testing.T) {
 		{"./-:jsonl", "./-", "-", "jsonl"},
 		{"file:///data/path%20with%20spaces/x%23.jsonl", "file:///data/path%20with%20spaces/x%23.jsonl", "/data/path with spaces/x#.jsonl", "jsonl"},
 		{"FILE://localhost/data/out:jl", "FILE://localhost/data/out", "/data/out", "jl"},
+		{"out-%(time)s.csv", "out-%(time)s.csv", "out-%(time)s.csv", "csv"},
+		{"file:///a%20b/%(name)s.json", "file:///a%20b/%(name)s.json", "/a b/%(name)s.json", "json"},
 		{"file:/data/out.jl", "file:/data/out.jl", "/data/out.jl", "jl"},
 		{"file:///C:/out.jl", "file:///C:/out.jl", "/C:/out.jl", "jl"},
 	} {
@@ -50,12 +52,12 @@ func TestParseTargetRefuses(t *testing.T) {
 	for _, tc := range []struct{ in, want string }{
 		{"", "it names no file"},
 		{":jsonl", "it names no file"},
-		{"items", "write items:jsonlines, or one of jl, jsonl, jsonlines"},
+		{"items", "write items:jsonlines, or one of csv, jl, json, jsonl, jsonlines"},
 		{"stdout", "write stdout:jsonlines"},
 		{".jsonl", "write .jsonl:jsonlines"},
 		{"out.", "does not tell the format"},
-		{"out.csv", `there is no feed format "csv" (this binary has jl, jsonl, jsonlines`},
-		{"out.txt:json", `there is no feed format "json" (this binary has jl, jsonl, jsonlines`},
+		{"out.xml", `there is no feed format "xml" (this binary has csv, jl, json, jsonl, jsonlines`},
+		{"out.txt:pickle", `there is no feed format "pickle" (this binary has csv`},
 		{"dir/:jsonl", "it names a directory"},
 		{"file:///data/:jsonl", "it names a directory"},
 		{"s3://bucket/out.jsonl", "there is no storage for s3: feeds go to local files and standard output"},
@@ -63,8 +65,8 @@ func TestParseTargetRefuses(t *testing.T) {
 		{"file://host/data/out.jl", "the file is on host host"},
 		{"file:///data/out?x.jl", "%3F"},
 		{"file:///%zz.jl", "invalid URL escape"},
-		{"out-%(time)s.jsonl", "placeholders such as %(time)s are not filled in"},
-		{"%(batch_id)05d.jl", "placeholders such as %(batch_id)05d"},
+		{"%(batch_id)05d.jl", "nothing is known to fill in for %(batch_id)05d: there are %(time)s and %(name)s"},
+		{"file:///%(name)s/%(time)d.jl", "nothing is known to fill in for %(time)d"},
 	} {
 		t.Run(tc.in, func(t *testing.T) {
 			t.Parallel()

@@ -17,11 +17,10 @@ type End struct {
 	Active []byte
 }
 
-// Close ends the run: it writes and syncs all that is committed, says in the
-// journal that the end was clean, and releases the lock. What the feeds write
-// behind their last item must be in their sinks before. A job that has failed,
-// or was not recovered, is only released. The first Close counts; later ones
-// return its result.
+// Close ends the run: it writes and syncs all that is committed, ends the feeds
+// with their tails, says in the journal that the end was clean, and releases the
+// lock. A job that has failed, or was not recovered, is only released. The first
+// Close counts; later ones return its result.
 func (j *Job) Close(end End) error {
 	if j.phase == closed {
 		return j.closeErr
@@ -68,6 +67,9 @@ func (j *Job) finish(end End) error {
 			return fmt.Errorf("write %s: %w", activeFile, err)
 		}
 	}
+	if err := j.endFeeds(); err != nil {
+		return err
+	}
 	ends, err := j.feedEnds()
 	if err != nil {
 		return err
@@ -93,8 +95,18 @@ func (j *Job) lastFrame(finished bool, ends []feedMark) error {
 	return j.syncMarked(appendClose(appendMark(ops, j.durable, j.marks()), ends))
 }
 
-// feedEnds returns the lengths of the sinks with what the feeds wrote behind
-// their last item, made durable.
+// endFeeds writes what ends the feeds, behind what is committed. All else is in
+// the sinks, and nothing writes any more.
+func (j *Job) endFeeds() error {
+	for _, f := range j.feeds {
+		if err := f.end(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// feedEnds returns the lengths of the sinks with their tails, made durable.
 func (j *Job) feedEnds() ([]feedMark, error) {
 	var ends []feedMark
 	for _, f := range j.feeds {

@@ -30,6 +30,23 @@ type Sink interface {
 	Truncate(n int64) error
 }
 
+// Format is what a feed holds beside its items, for a format in which they are
+// more than lines one after the other. The job calls it from one goroutine at a
+// time; what it returns is not changed. Lead and Tail never block.
+type Format interface {
+	// Lead returns what goes before bytes that are added: the beginning of the
+	// feed if it is empty, else what stands between two items. It counts to the
+	// step of these bytes.
+	Lead(empty bool) []byte
+	// Tail returns what ends the feed at a clean close. It does not count to the
+	// committed length, so the next run cuts it off.
+	Tail(empty bool) []byte
+	// Adopt returns the length, at most size, at which items go on in a sink that
+	// holds something the job does not know of; what is behind it is cut off. An
+	// error refuses the feed, and nothing is changed.
+	Adopt(s Sink, size int64) (int64, error)
+}
+
 // Joiner is a [Sink] that prepares for going on after bytes that the job does not
 // know, such as a line without an end. Join returns how many bytes it added. It
 // is called before the first Append.
@@ -45,10 +62,13 @@ type Joiner interface {
 // again. A feed that is missing, is shorter than its last mark, differs before
 // that mark, or was continued after a clean end is foreign: it is not cut, and
 // new bytes go to its end. A feed that the job does not know is continued at
-// its end. Each foreign feed is a warning in [Recovery].
+// its end. Its Format says where that is. Each foreign feed is a warning in
+// [Recovery].
 type Feed struct {
 	Name string // by which the job knows it again
 	Sink Sink
+	// Format is nil for items that simply follow each other.
+	Format Format
 	// Overwrite empties the sink when a round starts, never on a resume.
 	Overwrite bool
 }
@@ -129,10 +149,52 @@ func (f *feed) judge(st *feedState, clean bool) (string, error) {
 	return fmt.Sprintf("feed %s %s: it is left as it is, and new items go to its end", f.Name, why), nil
 }
 
+// adopt finds the length at which a sink goes on that the job does not know.
+func (f *feed) adopt() error {
+	f.length = f.size
+	if f.Format == nil || f.plain || f.size == 0 {
+		return nil
+	}
+	n, err := f.Format.Adopt(f.Sink, f.size)
+	if err != nil {
+		return fmt.Errorf("go on in feed %s: %w", f.Name, err)
+	}
+	f.length = n
+	return nil
+}
+
+// cut takes away what is behind the length at which items go on.
+func (f *feed) cut() error {
+	if f.plain || f.size <= f.length {
+		return nil
+	}
+	if err := f.Sink.Truncate(f.length); err != nil {
+		return fmt.Errorf("cut feed %s to %d bytes: %w", f.Name, f.length, err)
+	}
+	f.size = f.length
+	return nil
+}
+
+// end writes the tail.
+func (f *feed) end() error {
+	if f.Format == nil {
+		return nil
+	}
+	tail := f.Format.Tail(f.length == 0)
+	if len(tail) == 0 {
+		return nil
+	}
+	if err := f.Sink.Append(tail); err != nil {
+		return fmt.Errorf("end feed %s: %w", f.Name, err)
+	}
+	f.dirty = !f.plain
+	return nil
+}
+
 // join prepares a feed that goes on at its present end for the first time.
 func (f *feed) join() error {
 	s, ok := f.Sink.(Joiner)
-	if !ok || f.empty || f.plain || f.size == 0 {
+	if !ok || f.Format != nil || f.empty || f.plain || f.size == 0 {
 		return nil
 	}
 	n, err := s.Join()

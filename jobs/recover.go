@@ -175,7 +175,7 @@ func (j *Job) begin(r *Recovery) error {
 		return err
 	}
 	j.scan = nil
-	return j.emptyFeeds(r)
+	return j.shortenFeeds(r)
 }
 
 // firstFrame starts a round, names feeds, and marks all of them: from here on
@@ -232,7 +232,7 @@ func (j *Job) idleMarks() []feedMark {
 
 // settle makes the present length of the sink durable and returns its mark.
 func (f *feed) settle() (feedMark, error) {
-	if f.length == 0 { // nothing may be there, or what is there is about to go
+	if f.length == 0 { // nothing may be there, or what is there is about to be cut off
 		_, canRead := f.Sink.(io.ReaderAt)
 		return feedMark{id: f.id, hasCRC: canRead}, nil
 	}
@@ -242,17 +242,18 @@ func (f *feed) settle() (feedMark, error) {
 	return f.markAt(f.length, nil)
 }
 
-// emptyFeeds comes after the first frame is durable: if a crash comes between
-// them, the next recovery cuts these feeds to the length in it, which is 0.
-func (j *Job) emptyFeeds(r *Recovery) error {
+// shortenFeeds empties the feeds that start anew and cuts the tail off those that
+// the job has taken over. It comes after the first frame is durable: if a crash
+// comes between them, the next recovery cuts these feeds to the length in it.
+func (j *Job) shortenFeeds(r *Recovery) error {
 	r.Feeds = make([]FeedStart, len(j.feeds))
 	for i, f := range j.feeds {
 		r.Feeds[i] = FeedStart{Length: f.length, Foreign: f.foreign}
-		if !f.empty || f.plain || f.size == 0 {
+		if f.plain || f.size <= f.length {
 			continue
 		}
-		if err := f.Sink.Truncate(0); err != nil {
-			return fmt.Errorf("empty feed %s: %w", f.Name, err)
+		if err := f.cut(); err != nil {
+			return err
 		}
 		if err := f.Sink.Sync(); err != nil {
 			return fmt.Errorf("sync feed %s: %w", f.Name, err)

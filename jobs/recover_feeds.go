@@ -19,6 +19,11 @@ func (j *Job) judgeFeeds(r *Recovery) error {
 				return err
 			}
 			f.fresh = true
+			if !f.empty {
+				if err := f.adopt(); err != nil {
+					return err
+				}
+			}
 			continue
 		}
 		warning, err := f.judge(st, r.Clean)
@@ -28,6 +33,9 @@ func (j *Job) judgeFeeds(r *Recovery) error {
 		if f.foreign {
 			f.fresh = true
 			r.Warnings = append(r.Warnings, warning)
+			if err := f.adopt(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -90,16 +98,15 @@ func (j *Job) cutFeeds() error {
 		switch {
 		case f.plain || f.empty:
 			continue
-		case f.fresh || st == nil:
+		case f.fresh:
+			continue // it has its length
+		case st == nil:
 			f.length = f.size
 			continue
 		}
 		f.length = st.length
-		if f.size > f.length {
-			if err := f.Sink.Truncate(f.length); err != nil {
-				return fmt.Errorf("cut feed %s to %d bytes: %w", f.Name, f.length, err)
-			}
-			f.size = f.length
+		if err := f.cut(); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -111,8 +111,15 @@ func (t *Tx) Set(key string, value []byte) {
 }
 
 // Feed adds bytes to the feed at an index of those given to Recover or
-// Volatile; another index panics. A second call within a step adds behind the first.
-func (t *Tx) Feed(index int, b []byte) { t.feeds[index] = append(t.feeds[index], b...) }
+// Volatile; another index panics. A second call within a step adds behind the
+// first. What the feed's [Format] wants before them is added too.
+func (t *Tx) Feed(index int, b []byte) {
+	dst := t.feeds[index]
+	if f := t.j.feeds[index]; f.Format != nil && len(b) > 0 {
+		dst = append(dst, f.Format.Lead(f.length == 0 && len(dst) == 0)...)
+	}
+	t.feeds[index] = append(dst, b...)
+}
 
 // Commit makes the step happen: in memory at once, in the file within the
 // FlushInterval. It rarely blocks: only when the writing falls behind by
@@ -170,6 +177,7 @@ func (t *Tx) commit() (pending int, err error) {
 		b.feeds = append(b.feeds, nil)
 	}
 	for i, data := range t.feeds {
+		j.feeds[i].length += int64(len(data))
 		b.feeds[i] = append(b.feeds[i], data...)
 		pending += len(b.feeds[i])
 	}
@@ -195,9 +203,6 @@ func (t *Tx) commitFrame() error {
 	at := j.addFrame(t.ops) + frameHead
 	for i, off := range t.at {
 		seg.place(t.first+uint32(i), at+int64(off))
-	}
-	for i, data := range t.feeds {
-		j.feeds[i].length += int64(len(data))
 	}
 	return nil
 }

@@ -1,13 +1,16 @@
 package jobs
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Volatile returns a job without a directory: it writes feeds, within the
 // usual 10 ms of their commit, and nothing else. Only Feed and Commit of its
 // transactions have an effect (Push returns the zero address), and of its own
 // methods only Begin, Flush, Barrier, Stats and Close. A feed with Overwrite
-// is emptied at once; an error in that is returned by the first Commit or
-// Flush.
+// is emptied at once, and the tail of another cut off; an error in that is
+// returned by the first Commit or Flush.
 func Volatile(feeds []Feed) *Job {
 	j := &Job{}
 	j.init(Options{})
@@ -25,16 +28,12 @@ func (j *Job) openVolatile() error {
 			return err
 		}
 		if !f.Overwrite {
-			if err := f.join(); err != nil {
+			if err := errors.Join(f.adopt(), f.join()); err != nil {
 				return err
 			}
-			continue
 		}
-		if f.size == 0 {
-			continue
-		}
-		if err := f.Sink.Truncate(0); err != nil {
-			return fmt.Errorf("empty feed %s: %w", f.Name, err)
+		if err := f.cut(); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -45,6 +44,9 @@ func (j *Job) finishVolatile() error {
 	j.ioMu.Lock()
 	defer j.ioMu.Unlock()
 	if err := j.flushHeld(); err != nil {
+		return err
+	}
+	if err := j.endFeeds(); err != nil {
 		return err
 	}
 	for _, f := range j.feeds {

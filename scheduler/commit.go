@@ -94,6 +94,7 @@ func (f *Local) settle(l *lease, now time.Time, hint SlotHint) {
 		return
 	}
 	l.settled = true
+	hint.Sent = l.sent
 	f.slots.Free(l.ref.Slot, now, hint)
 	f.refreshName(l.ref.Slot, now)
 }

@@ -106,8 +106,19 @@ type SlotHint struct {
 	// request): the slot's delay does not count from it.
 	Unused bool
 
+	// Sent tells that the slot was told when the request went out. The frontier
+	// sets it.
+	Sent bool
+
+	// NoThrottle keeps the response from changing the delay of the slot.
+	NoThrottle bool
+
 	// Latency is the time to the headers, 0 if there were none.
 	Latency time.Duration
+
+	// Status is the status of the response, 0 if there was none, and Size the
+	// length of its body as it came, in bytes.
+	Status, Size int
 
 	// BackOff is the time before which the server wants no more requests
 	// (Retry-After). Zero if it said nothing.
@@ -151,9 +162,11 @@ type Outcome struct {
 	// Start does not export them again.
 	Items []uint64
 
-	// State and Cookies are the spider's state and the cookie jars after the
-	// step; nil means unchanged.
-	State, Cookies []byte
+	// State is the spider's state after the step; nil means unchanged.
+	State []byte
+
+	// Cookies are the changes of cookies that the step brought.
+	Cookies []byte
 }
 
 // An Entry is a request on its way into the frontier. The worker that emitted
@@ -228,8 +241,9 @@ type Resume struct {
 	// Accepted are the entries and items that an interrupted Start had emitted.
 	Accepted *Accepted
 
-	State, Cookies []byte // as of the last committed step; nil if there are none
-	Reason         string // why the last run ended, "" if it was killed
+	State   []byte // as of the last committed step; nil if there is none
+	Cookies []byte // all changes that steps brought, one after the other
+	Reason  string // why the last run ended, "" if it was killed
 }
 
 // A Controller is a [Frontier] whose leasing can be steered at run time. Its
@@ -259,7 +273,8 @@ type Slots interface {
 	// Sent starts the slot's delay.
 	Sent(slot string, at time.Time)
 
-	// Free ends a request of the slot.
+	// Free ends a request of the slot. One with neither hint.Sent nor hint.Unused
+	// set went out at a time that nobody knows: it starts the delay now.
 	Free(slot string, now time.Time, hint SlotHint)
 
 	// Active returns the number of active requests of the slot.

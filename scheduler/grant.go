@@ -132,6 +132,7 @@ func (f *Local) releaser(w *waiter, name string) func(SlotHint) {
 			return
 		}
 		now := time.Now()
+		hint.Sent = true // when it was granted
 		f.slots.Free(name, now, hint)
 		f.refreshName(name, now)
 		f.poke()
@@ -147,7 +148,7 @@ func (f *Local) withdraw(ctx context.Context, w *waiter, name string) error {
 	select {
 	case <-w.granted:
 		if w.settled {
-			f.slots.Free(name, time.Now(), SlotHint{Unused: true})
+			f.slots.Free(name, time.Now(), SlotHint{Unused: true, Sent: true})
 		}
 	default:
 		if s := f.bySlot[name]; s != nil {

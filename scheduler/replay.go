@@ -14,7 +14,7 @@ func (r *recovery) meta(op jobs.Op) error {
 	case metaState:
 		r.resume.State = slices.Clone(op.Value)
 	case metaCookies:
-		r.resume.Cookies = slices.Clone(op.Value)
+		r.resume.Cookies = append(r.resume.Cookies, op.Value...)
 	case metaStartEnd:
 		r.resume.Start = StartDone
 	case metaStartAgain:

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -92,13 +91,4 @@ func headerValue(value any) bool {
 		return true
 	}
 	return false
-}
-
-// robots refuses what does not exist: a crawl that believes it obeys
-// robots.txt would be worse than one that cannot start.
-func robots(v any) error {
-	if v.(bool) {
-		return errors.New("robots.txt is not supported by this version; ROBOTSTXT_OBEY must be False")
-	}
-	return nil
 }

@@ -26,7 +26,15 @@ func TestBuiltinChecks(t *testing.T) {
 		"without control characters": {"USER_AGENT=a\r\nX: b", "BOT_NAME=a\tb"},
 		"want a name":                {"BOT_NAME="},
 		"path of a directory":        {"JOBDIR=a\x00b"},
-		"must be False":              {"ROBOTSTXT_OBEY=True"},
+		"above zero":                 {"AUTOTHROTTLE_TARGET_CONCURRENCY=0", "AUTOTHROTTLE_TARGET_CONCURRENCY=-1"},
+		"quotes.example":             {"DOWNLOAD_SLOTS=quotes.example=1"},
+		"of a.test": {
+			`DOWNLOAD_SLOTS={"a.test": {"concurrency": 0}}`, `DOWNLOAD_SLOTS={"a.test": {"concurrency": 1.5}}`,
+			`DOWNLOAD_SLOTS={"a.test": {"delay": -1}}`, `DOWNLOAD_SLOTS={"a.test": {"delay": "2"}}`,
+			`DOWNLOAD_SLOTS={"a.test": {"randomize_delay": 1}}`, `DOWNLOAD_SLOTS={"a.test": {"throttle": "no"}}`,
+			`DOWNLOAD_SLOTS={"a.test": {"dely": 2}}`, `DOWNLOAD_SLOTS={"a.test": {"delay": 1e300}}`,
+		},
+		"stands for": {`DOWNLOAD_SLOTS={"*": {}}`, `DOWNLOAD_SLOTS={"a.*.test": {}}`, `DOWNLOAD_SLOTS={"*.": {}}`},
 	} {
 		for _, arg := range args {
 			_, _, err := r.Builder().Assign(arg).Build()
@@ -45,7 +53,8 @@ func TestBuiltinAccepts(t *testing.T) {
 		"CONCURRENT_PARSES=0", "DOWNLOAD_DELAY=None", "DOWNLOAD_MAXSIZE=0", "DOWNLOAD_WARNSIZE=", "DEPTH_PRIORITY=-1",
 		"RETRY_PRIORITY_ADJUST=-5", "REDIRECT_PRIORITY_ADJUST=-2", "RETRY_TIMES=0", "LOGSTATS_INTERVAL=0",
 		"JOB_SYNC_INTERVAL=0", "SHUTDOWN_GRACE=0", "USER_AGENT=None", "JOBDIR=None", "SCHEDULER_START_DISK_QUEUE=None",
-		"SCHEDULER_START_MEMORY_QUEUE=", "DEFAULT_REQUEST_HEADERS={}", "ROBOTSTXT_OBEY=False", "RETRY_HTTP_CODES=",
+		"SCHEDULER_START_MEMORY_QUEUE=", "DEFAULT_REQUEST_HEADERS={}", "ROBOTSTXT_OBEY=True", "AUTOTHROTTLE_MAX_DELAY=0.5", "METAREFRESH_MAXDELAY=0", "METAREFRESH_IGNORE_TAGS=",
+		`DOWNLOAD_SLOTS={"*.a.test": {"concurrency": 1, "delay": 2.5, "randomize_delay": false, "throttle": false}, "mine": {}}`, "RETRY_HTTP_CODES=",
 		"SCHEDULER=scrapy.core.scheduler.Scheduler", "SCHEDULER_PRIORITY_QUEUE=scrapy.pqueues.ScrapyPriorityQueue",
 		"SCHEDULER_MEMORY_QUEUE=scrapy.squeues.LifoMemoryQueue", "DUPEFILTER_CLASS=scrapy.dupefilters.BaseDupeFilter",
 	} {
@@ -69,7 +78,7 @@ func TestDefsAreCopies(t *testing.T) {
 		}
 	}
 	s, _, err := r.Builder().Assign("SCHEDULER=scrapy.core.scheduler.Scheduler").Build()
-	if err != nil || len(s.Components("SPIDER_MIDDLEWARES")) != 3 {
+	if err != nil || len(s.Components("SPIDER_MIDDLEWARES")) != 5 {
 		t.Errorf("after the change: %v", err)
 	}
 }

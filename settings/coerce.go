@@ -29,6 +29,9 @@ func (d *Def) coerce(raw any) (any, error) {
 	case bool:
 		return asBool(raw)
 	case []string:
+		if d.Titles {
+			return asTitles(raw)
+		}
 		return asTexts(raw)
 	case []int:
 		return asInts(raw)

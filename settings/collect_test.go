@@ -61,7 +61,7 @@ func TestCoerceMaps(t *testing.T) {
 func TestCoerceOrders(t *testing.T) {
 	t.Parallel()
 	const retry = "scrapy.downloadermiddlewares.retry.RetryMiddleware"
-	const cookies = "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"
+	const ajax = "scrapy.downloadermiddlewares.ajaxcrawl.AjaxCrawlMiddleware"
 	d := Def{Default: map[string]int{}, Aliases: downloaderMiddlewares()}
 	runCoerce(t, []coerceCase{
 		{"JSON", d, `{"retry": 10, "redirect": null}`, map[string]int{"retry": 10, "redirect": Disabled}, ""},
@@ -69,8 +69,8 @@ func TestCoerceOrders(t *testing.T) {
 		{"typed", d, map[string]int{"mine": 1, "retry": Disabled}, map[string]int{"mine": 1, "retry": Disabled}, ""},
 		{"class path", d, map[string]any{retry: nil}, map[string]int{"retry": Disabled}, ""},
 		{"class path with pairs", d, retry + "=551", map[string]int{"retry": 551}, ""},
-		{"absent and disabled", d, map[string]any{cookies: nil}, map[string]int{}, ""},
-		{"absent and wanted", d, map[string]any{cookies: 700}, nil, "no component like " + cookies},
+		{"absent and disabled", d, map[string]any{ajax: nil}, map[string]int{}, ""},
+		{"absent and wanted", d, map[string]any{ajax: 700}, nil, "no component like " + ajax},
 		{"twice", d, map[string]any{retry: 1, "retry": 2}, nil, `"retry" is there twice`},
 		{"no number", d, "retry=first", nil, "want components and their order"},
 		{"fraction", d, map[string]any{"retry": 1.5}, nil, "want components and their order"},

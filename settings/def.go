@@ -45,6 +45,9 @@ type Def struct {
 	// Aliases are other spellings of a string value, or of a component's name
 	// in a map[string]int, such as Scrapy's class paths.
 	Aliases map[string]string
+	// Titles says that a list of names may be given as a JSON object too, from
+	// name to title: it becomes the list of name=title, in the same order.
+	Titles bool
 	// ZeroIsOff says that zero switches a numeric setting off, so that None and
 	// the empty string are accepted for it.
 	ZeroIsOff bool

@@ -32,9 +32,5 @@ func engineDefs() []Def {
 			Name: "SHUTDOWN_GRACE", Default: 8 * time.Second,
 			Help: "How long what is on the wire may go on after the first interrupt. 0 cuts it at once.",
 		},
-		{
-			Name: "ROBOTSTXT_OBEY", Default: false, Check: robots,
-			Help: "Whether robots.txt is obeyed. This version cannot, so only False is accepted.",
-		},
 	}
 }

@@ -1,6 +1,9 @@
 package settings
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 func levelDef(name, level, help string) Def {
 	return Def{
@@ -18,11 +21,31 @@ func logDefs() []Def {
 		{Name: "LOG_ENABLED", Default: true, Help: "Whether there is a log."},
 		levelDef("LOG_LEVEL", "INFO", "Least level of the lines in the log."),
 		{
+			Name: "LOG_FILE", Default: "", Check: logFile,
+			Help: "File that the log goes to. None is standard error.",
+		},
+		{
+			Name: "LOG_FILE_APPEND", Default: true,
+			Help: "Whether the log goes to the end of LOG_FILE; else each run starts the file anew.",
+		},
+		{
+			Name: "LOG_FORMAT", Default: "text", Choices: []string{"text", "json"},
+			Aliases: map[string]string{"%(asctime)s [%(name)s] %(levelname)s: %(message)s": "text"},
+			Help:    "Form of the log: text is Scrapy's lines, json one object a line. Format strings of Python are not known.",
+		},
+		{
 			Name: "LOGSTATS_INTERVAL", Default: 60 * time.Second, ZeroIsOff: true,
 			Help: "Time between two progress lines in the log, in seconds or as 1m. 0 is none.",
 		},
 		{Name: "STATS_DUMP", Default: true, Help: "Whether the statistics are logged at the end."},
 	}
+}
+
+func logFile(v any) error {
+	if strings.ContainsRune(v.(string), 0) {
+		return want("the path of a file")
+	}
+	return nil
 }
 
 func closeDefs() []Def {
@@ -33,6 +56,11 @@ func closeDefs() []Def {
 		{
 			Name: "CLOSESPIDER_TIMEOUT", Default: time.Duration(0), ZeroIsOff: true,
 			Help: "Time after which the crawl ends, in seconds or as 1h. 0 is no limit.",
+		},
+		limitDef("CLOSESPIDER_PAGECOUNT_NO_ITEM", "Number of responses in a row without an item after which the crawl ends. 0 is no limit."),
+		{
+			Name: "CLOSESPIDER_TIMEOUT_NO_ITEM", Default: time.Duration(0), ZeroIsOff: true,
+			Help: "Time without an item after which the crawl ends, in seconds or as 5m. 0 is no limit.",
 		},
 	}
 }

@@ -11,8 +11,9 @@ func componentDefs() []Def {
 		},
 		{
 			Name: "DOWNLOADER_MIDDLEWARES_BASE", Aliases: downloaderMiddlewares(), Default: map[string]int{
-				"offsite": 50, "defaultheaders": 400, "useragent": 500, "retry": 550,
-				"httpcompression": 590, "redirect": 600, "stats": 850,
+				"offsite": 50, "robotstxt": 100, "httpauth": 300, "downloadtimeout": 350, "defaultheaders": 400, "useragent": 500, "retry": 550,
+				"metarefresh": 580, "httpcompression": 590, "redirect": 600,
+				"cookies": 700, "httpproxy": 750, "stats": 850,
 			},
 			Help: "The built-in downloader middlewares; change DOWNLOADER_MIDDLEWARES instead.",
 		},
@@ -22,7 +23,7 @@ func componentDefs() []Def {
 		},
 		{
 			Name: "SPIDER_MIDDLEWARES_BASE", Aliases: spiderMiddlewares(),
-			Default: map[string]int{"start": 25, "httperror": 50, "depth": 900},
+			Default: map[string]int{"start": 25, "httperror": 50, "referer": 700, "urllength": 800, "depth": 900},
 			Help:    "The built-in spider middlewares; change SPIDER_MIDDLEWARES instead.",
 		},
 		{
@@ -31,7 +32,7 @@ func componentDefs() []Def {
 		},
 		{
 			Name: "EXTENSIONS_BASE", Aliases: extensions(),
-			Default: map[string]int{"closespider": 0, "corestats": 0, "logstats": 0},
+			Default: map[string]int{"closespider": 0, "corestats": 0, "logstats": 0, "memusage": 0, "spiderstate": 0},
 			Help:    "The built-in extensions; change EXTENSIONS instead.",
 		},
 	}
@@ -39,8 +40,14 @@ func componentDefs() []Def {
 
 func downloaderMiddlewares() map[string]string {
 	return map[string]string{
+		"scrapy.downloadermiddlewares.cookies.CookiesMiddleware":                 "cookies",
 		"scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware":   "defaultheaders",
+		"scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": "downloadtimeout",
+		"scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware":               "httpauth",
 		"scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": "httpcompression",
+		"scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware":            "metarefresh",
+		"scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware":             "robotstxt",
+		"scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware":             "httpproxy",
 		"scrapy.downloadermiddlewares.offsite.OffsiteMiddleware":                 "offsite",
 		"scrapy.downloadermiddlewares.redirect.RedirectMiddleware":               "redirect",
 		"scrapy.downloadermiddlewares.retry.RetryMiddleware":                     "retry",
@@ -53,7 +60,9 @@ func spiderMiddlewares() map[string]string {
 	return map[string]string{
 		"scrapy.spidermiddlewares.depth.DepthMiddleware":         "depth",
 		"scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": "httperror",
+		"scrapy.spidermiddlewares.referer.RefererMiddleware":     "referer",
 		"scrapy.spidermiddlewares.start.StartSpiderMiddleware":   "start",
+		"scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": "urllength",
 	}
 }
 
@@ -62,6 +71,8 @@ func extensions() map[string]string {
 		"scrapy.extensions.closespider.CloseSpider": "closespider",
 		"scrapy.extensions.corestats.CoreStats":     "corestats",
 		"scrapy.extensions.logstats.LogStats":       "logstats",
+		"scrapy.extensions.memusage.MemoryUsage":    "memusage",
+		"scrapy.extensions.spiderstate.SpiderState": "spiderstate",
 	}
 }
 
@@ -75,6 +86,16 @@ func middlewareDefs() []Def {
 		},
 		{Name: "RETRY_PRIORITY_ADJUST", Default: -1, Help: "What is added to the priority of a request that is tried again."},
 		levelDef("RETRY_GIVE_UP_LOG_LEVEL", "ERROR", "Level of the log line for a request that failed too often."),
+		{Name: "COMPRESSION_ENABLED", Default: true, Help: "Whether compressed responses are asked for and decompressed."},
+		{Name: "METAREFRESH_ENABLED", Default: true, Help: "Whether the refresh of a page's meta element is followed like a redirect."},
+		{
+			Name: "METAREFRESH_MAXDELAY", Default: 100, Check: count,
+			Help: "Seconds; a page that wants to be shown as long or longer before its refresh is handed to the callback.",
+		},
+		{
+			Name: "METAREFRESH_IGNORE_TAGS", Default: []string{"noscript"},
+			Help: "Elements in which a meta refresh does not count, by name.",
+		},
 		{Name: "REDIRECT_ENABLED", Default: true, Help: "Whether redirects are followed."},
 		{Name: "REDIRECT_MAX_TIMES", Default: 20, Check: count, Help: "How many redirects a request may go through."},
 		{Name: "REDIRECT_PRIORITY_ADJUST", Default: 2, Help: "What is added to the priority of a redirected request."},

@@ -28,7 +28,7 @@ func TestErrorsAllAtOnce(t *testing.T) {
 		`DOWNLOAD_DELAY="fast" (CRAWL_DOWNLOAD_DELAY): want seconds such as 0.25 or a duration such as 250ms`,
 		`DOWNLOAD_DELYA (-s DOWNLOAD_DELYA): there is no such setting; did you mean DOWNLOAD_DELAY?`,
 		`HTTPCACHE_ENABLED="True" (CRAWL_HTTPCACHE_ENABLED): this version has no HTTP cache`,
-		`ROBOTSTXT_OBEY="True" (spider q): robots.txt is not supported by this version; ROBOTSTXT_OBEY must be False`,
+		`ROBOTSTXT_OBEY="maybe" (spider q): want True or False (1, 0, yes and no work too)`,
 		`SCHEDULER_DISK_QUEUE="filo" (-s SCHEDULER_DISK_QUEUE): want lifo or fifo; did you mean fifo?`,
 		`USER_AGENT (spider q): a value of the type chan int cannot be a setting`,
 	}
@@ -39,7 +39,7 @@ func TestErrorsAllAtOnce(t *testing.T) {
 			Assign("DOWNLOAD_DELYA=1").
 			File("crawl.ini").
 			Environ([]string{"HOME=/", "CRAWL_HTTPCACHE_ENABLED=True", "CRAWL_DOWNLOAD_DELAY=fast", "CRAWLER=1"}).
-			Spider("q", map[string]any{"ROBOTSTXT_OBEY": true, "CONCURRENT_REQUESTS": "many", "USER_AGENT": make(chan int)}).
+			Spider("q", map[string]any{"ROBOTSTXT_OBEY": "maybe", "CONCURRENT_REQUESTS": "many", "USER_AGENT": make(chan int)}).
 			Configure("q", func(*Layer) error { return errors.New("no luck") }).
 			Assign("JOBDIR").
 			Build()

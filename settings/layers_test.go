@@ -14,8 +14,9 @@ import (
 // one for each layer where the setting has so many.
 func samples(t *testing.T, d Def) []any {
 	t.Helper()
-	if d.Name == "ROBOTSTXT_OBEY" { // only one value is good
-		return []any{false}
+	if d.Name == "DOWNLOAD_SLOTS" {
+		one := map[string]any{"a.test": map[string]any{"delay": 1}}
+		return []any{one, one, `{"b.test": {"concurrency": 2}}`, `{"*.c.test": {}}`}
 	}
 	if len(d.Choices) > 0 {
 		var out []any
@@ -33,6 +34,10 @@ func samples(t *testing.T, d Def) []any {
 		return []any{11, 12, 13, 14}
 	case time.Duration:
 		return []any{"11", 0.5, "13ms", "14s"}
+	case float64:
+		return []any{1.5, 2, "3", "0.5"}
+	case []string:
+		return []any{"a", []string{"b"}, `["c"]`, "d,e"}
 	case []int:
 		return []any{"401", []int{402}, "[403]", "404,405"}
 	case map[string]int:
@@ -79,13 +84,13 @@ func climb(t *testing.T, r *Registry, d Def, raws []any) {
 		{Source{FromEnvironment, "CRAWL_" + d.Name}, func(b *Builder) { b.Environ([]string{fmt.Sprintf("CRAWL_%s=%v", d.Name, pick(2))}) }},
 		{Source{FromCommandLine, "-s " + d.Name}, func(b *Builder) { b.Assign(fmt.Sprintf("%s=%v", d.Name, pick(3))) }},
 	}
-	expect(t, r.Builder(), d, Value{V: d.Default})
+	expect(t, r.Builder(), d, Value{V: d.Default, Secret: d.Secret})
 	for n := range steps {
 		b := r.Builder()
 		for i := n; i >= 0; i-- { // the order of the calls must not matter
 			steps[i].add(b)
 		}
-		expect(t, b, d, Value{V: parsed(t, d, pick(n)), Source: steps[n].source})
+		expect(t, b, d, Value{V: parsed(t, d, pick(n)), Source: steps[n].source, Secret: d.Secret})
 	}
 }
 

@@ -93,8 +93,8 @@ func (r *Registry) snapshot() map[string]*Def {
 // builtin is the table: one list for each area.
 func builtin() []Def {
 	return slices.Concat(
-		engineDefs(), schedulerDefs(), jobDefs(), downloaderDefs(), componentDefs(),
-		middlewareDefs(), logDefs(), closeDefs(), unsupportedDefs(),
+		engineDefs(), schedulerDefs(), jobDefs(), downloaderDefs(), politeDefs(), identityDefs(), componentDefs(),
+		middlewareDefs(), logDefs(), closeDefs(), feedDefs(), memoryDefs(), unsupportedDefs(),
 	)
 }
 

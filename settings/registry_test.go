@@ -39,15 +39,15 @@ func TestDeclare(t *testing.T) {
 func TestDeclareTakesOverUnsupported(t *testing.T) {
 	t.Parallel()
 	r := NewRegistry()
-	feeds := Def{Name: "FEEDS", Default: map[string]any{}, Help: "x"}
-	r.Declare(feeds)
-	s, _, err := r.Builder().Assign(`FEEDS={"Out/Items.JSON": {"format": "json"}}`).Build()
-	if err != nil || s.Map("FEEDS")["Out/Items.JSON"] == nil {
-		t.Fatalf("FEEDS: %v", err)
+	exporters := Def{Name: "FEED_EXPORTERS", Default: map[string]any{}, Help: "x"}
+	r.Declare(exporters)
+	s, _, err := r.Builder().Assign(`FEED_EXPORTERS={"My.JSON": {"format": "json"}}`).Build()
+	if err != nil || s.Map("FEED_EXPORTERS")["My.JSON"] == nil {
+		t.Fatalf("FEED_EXPORTERS: %v", err)
 	}
-	panics(t, "again", "declared twice", func() { r.Declare(feeds) })
+	panics(t, "again", "declared twice", func() { r.Declare(exporters) })
 	panics(t, "unsupported again", "declared twice", func() {
-		r.Declare(Def{Name: "FEEDS", Default: "", Status: Unsupported, Reason: "x"})
+		r.Declare(Def{Name: "FEED_EXPORTERS", Default: "", Status: Unsupported, Reason: "x"})
 	})
 }
 

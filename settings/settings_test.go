@@ -57,9 +57,9 @@ func TestDecodePanics(t *testing.T) {
 			A int `setting:"NOPE"`
 		}](s)
 	})
-	panics(t, "unsupported", "no setting FEEDS", func() {
+	panics(t, "unsupported", "no setting TELNETCONSOLE_HOST", func() {
 		Decode[struct {
-			A int `setting:"FEEDS"`
+			A int `setting:"TELNETCONSOLE_HOST"`
 		}](s)
 	})
 	panics(t, "other type", "cannot hold DOWNLOAD_DELAY", func() {
@@ -90,7 +90,7 @@ func TestGetters(t *testing.T) {
 		t.Error("a getter does not return its default")
 	}
 	panics(t, "unknown", "no setting NOPE", func() { s.Int("NOPE") })
-	panics(t, "unsupported", "no setting COOKIES_ENABLED", func() { s.Bool("COOKIES_ENABLED") })
+	panics(t, "unsupported", "no setting TELNETCONSOLE_ENABLED", func() { s.Bool("TELNETCONSOLE_ENABLED") })
 	panics(t, "other type", "is a int, not a string", func() { s.String("RETRY_TIMES") })
 }
 
@@ -98,11 +98,11 @@ func TestGetters(t *testing.T) {
 func TestComponents(t *testing.T) {
 	t.Parallel()
 	s := build(t, `DOWNLOADER_MIDDLEWARES={"mine": 50, "retry": null, "stats": 1, "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": null}`)
-	want := []Component{{"stats", 1}, {"mine", 50}, {"offsite", 50}, {"defaultheaders", 400}, {"useragent", 500}, {"httpcompression", 590}}
+	want := []Component{{"stats", 1}, {"mine", 50}, {"offsite", 50}, {"robotstxt", 100}, {"httpauth", 300}, {"downloadtimeout", 350}, {"defaultheaders", 400}, {"useragent", 500}, {"metarefresh", 580}, {"httpcompression", 590}, {"cookies", 700}, {"httpproxy", 750}}
 	if got := s.Components("DOWNLOADER_MIDDLEWARES"); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	want = []Component{{"start", 25}, {"httperror", 50}, {"depth", 900}}
+	want = []Component{{"start", 25}, {"httperror", 50}, {"referer", 700}, {"urllength", 800}, {"depth", 900}}
 	if got := s.Components("SPIDER_MIDDLEWARES"); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -121,8 +121,8 @@ func TestAll(t *testing.T) {
 			t.Errorf("LOG_LEVEL from %v, want default", v.Source)
 		}
 	}
-	if !slices.IsSorted(names) || len(names) != 57 {
-		t.Errorf("%d names, want 57 in order: %v", len(names), names)
+	if !slices.IsSorted(names) || len(names) != 93 {
+		t.Errorf("%d names, want 93 in order: %v", len(names), names)
 	}
 	for range build(t).All() {
 		break // a caller may stop early

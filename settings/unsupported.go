@@ -89,7 +89,6 @@ func unsupportedEngine() []Def {
 
 func unsupportedDownloader() []Def {
 	return slices.Concat(
-		unsupported("delay and concurrency cannot be set for single domains", known("DOWNLOAD_SLOTS", map[string]any{})),
 		unsupported("connections leave from the address that the system chooses", known("DOWNLOAD_BIND_ADDRESS", "")),
 		unsupported(
 			"the handlers of URL schemes cannot be replaced by a setting",

@@ -4,35 +4,9 @@ import "slices"
 
 func unsupportedMiddleware() []Def {
 	return slices.Concat(
-		unsupported("this version keeps no cookies", known("COOKIES_DEBUG", false), known("COOKIES_ENABLED", true, false)),
-		unsupported("responses are decompressed always; to stop it, disable httpcompression in DOWNLOADER_MIDDLEWARES", known("COMPRESSION_ENABLED", true)),
 		unsupported("downloads are counted always; to stop it, disable stats in DOWNLOADER_MIDDLEWARES", known("DOWNLOADER_STATS", true)),
-		unsupported(
-			"this version has no HTTP authentication; set the Authorization header",
-			known("HTTPAUTH_DOMAIN", ""), secret("HTTPAUTH_PASS", ""), known("HTTPAUTH_USER", ""),
-		),
-		unsupported(
-			"this version has no proxy middleware",
-			known("HTTPPROXY_AUTH_ENCODING", "latin-1"), known("HTTPPROXY_ENABLED", true, false),
-		),
-		unsupported(
-			"this version does not follow meta refresh",
-			known("METAREFRESH_ENABLED", true, false),
-			known("METAREFRESH_IGNORE_TAGS", []string{"noscript"}),
-			known("METAREFRESH_MAXDELAY", 100),
-		),
-		unsupported(
-			"this version sends no Referer header",
-			known("REFERER_ENABLED", true, false),
-			known("REFERRER_POLICIES", map[string]any{}),
-			known("REFERRER_POLICY", "scrapy.spidermiddlewares.referer.DefaultReferrerPolicy"),
-		),
 		unsupported("which errors are retried is fixed", known("RETRY_EXCEPTIONS", []string{})),
-		unsupported(
-			"robots.txt is not supported by this version",
-			known("ROBOTSTXT_PARSER", "scrapy.robotstxt.ProtegoRobotParser"), known("ROBOTSTXT_USER_AGENT", ""),
-		),
-		unsupported("this version does not limit the length of a URL", known("URLLENGTH_LIMIT", 2083, 0)),
+		unsupported("robots.txt is read by the rules of RFC 9309", known("ROBOTSTXT_PARSER", "scrapy.robotstxt.ProtegoRobotParser")),
 		unsupported("this version does not watch how meta is copied", known("META_COPY_WARN_SKIP_KEYS", []string{})),
 	)
 }
@@ -57,26 +31,7 @@ func unsupportedCache() []Def {
 
 func unsupportedExtensions() []Def {
 	return slices.Concat(
-		unsupported(
-			"this version has no AutoThrottle",
-			known("AUTOTHROTTLE_DEBUG", false),
-			known("AUTOTHROTTLE_ENABLED", false),
-			known("AUTOTHROTTLE_MAX_DELAY", 60.0),
-			known("AUTOTHROTTLE_START_DELAY", 5.0),
-			known("AUTOTHROTTLE_TARGET_CONCURRENCY", 1.0),
-		),
-		unsupported(
-			"this version does not close a crawl because items fail to come",
-			known("CLOSESPIDER_PAGECOUNT_NO_ITEM", 0), known("CLOSESPIDER_TIMEOUT_NO_ITEM", 0),
-		),
-		unsupported(
-			"this version does not watch its memory; set a limit with GOMEMLIMIT or a container",
-			known("MEMDEBUG_ENABLED", false),
-			known("MEMUSAGE_CHECK_INTERVAL_SECONDS", 60.0),
-			known("MEMUSAGE_ENABLED", true, false),
-			known("MEMUSAGE_LIMIT_MB", 0),
-			known("MEMUSAGE_WARNING_MB", 0),
-		),
+		unsupported("there are no Python objects to count", known("MEMDEBUG_ENABLED", false)),
 		unsupported(
 			"this version has no periodic log of statistics",
 			known("PERIODIC_LOG_DELTA", ""), known("PERIODIC_LOG_STATS", ""), known("PERIODIC_LOG_TIMING_ENABLED", false),

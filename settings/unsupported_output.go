@@ -4,14 +4,11 @@ import "slices"
 
 func unsupportedLog() []Def {
 	return slices.Concat(
+		unsupported("the log is UTF-8", known("LOG_ENCODING", "utf-8")),
+		unsupported("what a spider prints is not redirected into the log", known("LOG_STDOUT", false)),
 		unsupported(
-			"the log goes to standard error; redirect it to a file",
-			known("LOG_ENCODING", "utf-8"), known("LOG_FILE", ""), known("LOG_FILE_APPEND", true), known("LOG_STDOUT", false),
-		),
-		unsupported(
-			"the form of log lines is fixed",
+			"the form of log lines is fixed; LOG_FORMAT chooses between text and json",
 			known("LOG_DATEFORMAT", "%Y-%m-%d %H:%M:%S"),
-			known("LOG_FORMAT", "%(asctime)s [%(name)s] %(levelname)s: %(message)s"),
 			known("LOG_FORMATTER", "scrapy.logformatter.LogFormatter"),
 			known("LOG_SHORT_NAMES", false),
 		),
@@ -26,8 +23,7 @@ func unsupportedLog() []Def {
 
 func unsupportedFeeds() []Def {
 	return slices.Concat(
-		unsupported("feeds are named on the command line", known("FEEDS", map[string]any{})),
-		unsupported("Scrapy deprecates it; name the feed on the command line", known("FEED_FORMAT", "jsonlines"), known("FEED_URI", "")),
+		unsupported("Scrapy deprecates it; name the feed in FEEDS or on the command line", known("FEED_FORMAT", "jsonlines"), known("FEED_URI", "")),
 		unsupported(
 			"exporters and storages of feeds cannot be replaced by a setting",
 			known("FEED_EXPORTERS", map[string]any{}),
@@ -36,14 +32,10 @@ func unsupportedFeeds() []Def {
 			known("FEED_STORAGES_BASE", map[string]any{}),
 		),
 		unsupported(
-			"the form of feeds cannot be set in this version",
+			"this version does not split a feed into several files",
 			known("FEED_EXPORT_BATCH_ITEM_COUNT", 0),
-			known("FEED_EXPORT_ENCODING", ""),
-			known("FEED_EXPORT_FIELDS", ""),
-			known("FEED_EXPORT_INDENT", 0),
-			known("FEED_STORE_EMPTY", true),
-			known("FEED_URI_PARAMS", ""),
 		),
+		unsupported("the name of a feed can hold %(time)s and %(name)s only", known("FEED_URI_PARAMS", "")),
 		unsupported(
 			"this version writes feeds to files and standard output only",
 			known("FEED_STORAGE_FTP_ACTIVE", false),

@@ -63,19 +63,15 @@ func TestUnsupported(t *testing.T) {
 		{arg: "CONCURRENT_REQUESTS_PER_IP=0"},
 		{arg: "HTTPCACHE_ENABLED=no"},
 		{arg: "HTTPCACHE_DIR=httpcache"},
-		{arg: "COOKIES_ENABLED=False"},
-		{arg: "URLLENGTH_LIMIT=0"},
-		{arg: "LOG_FILE=None"},
-		{arg: "COMPRESSION_ENABLED=True"},
+		{arg: "REMOTE_CONTROL_ENABLED=False"},
+		{arg: "LOG_ENCODING=utf-8"},
 		{arg: "LOG_VERSIONS="},
-		{arg: "COOKIES_ENABLED=True", warning: "keeps no cookies"}, // the default, but not what happens
-		{arg: "URLLENGTH_LIMIT=2083", warning: "does not limit the length"},
-		{arg: "COMPRESSION_ENABLED=False", problem: "disable httpcompression"},
+		{arg: "REMOTE_CONTROL_ENABLED=True", warning: "no remote control"}, // the default, but not what happens
 		{arg: "CONCURRENT_REQUESTS_PER_IP=2", problem: "use CONCURRENT_REQUESTS_PER_DOMAIN"},
 		{arg: "TELNETCONSOLE_PORT=6023", problem: "no telnet console"},
 		{arg: "HTTPCACHE_ENABLED=maybe", problem: "no HTTP cache"},
-		{arg: "LOG_FILE=x.log", problem: "standard error"},
-		{arg: "FEEDS={\"a.json\": {}}", problem: "on the command line"},
+		{arg: "LOG_STDOUT=True", problem: "not redirected"},
+		{arg: "FEED_EXPORT_BATCH_ITEM_COUNT=2", problem: "does not split a feed"},
 	} {
 		t.Run(c.arg, func(t *testing.T) {
 			t.Parallel()

@@ -37,7 +37,7 @@ func TestSignalAndResume(t *testing.T) {
 				}
 				j.check()
 				for path, n := range j.site.Hits() {
-					if n != 1 {
+					if n != 1 && path != "/robots.txt" { // which each run asks for anew
 						t.Errorf("%s was downloaded %d times", path, n)
 					}
 				}

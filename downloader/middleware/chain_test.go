@@ -43,7 +43,7 @@ func TestChain(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
-		if r.Header.Get("Accept-Encoding") != "gzip" || r.Header.Get("User-Agent") != settings.DefaultUserAgent {
+		if r.Header.Get("Accept-Encoding") != "gzip, deflate, br, zstd" || r.Header.Get("User-Agent") != settings.DefaultUserAgent {
 			t.Errorf("header = %v", r.Header)
 		}
 		w.Header().Set("Content-Encoding", "gzip")

@@ -14,7 +14,8 @@ import (
 	"github.com/skeincrawl/skein/crawl"
 )
 
-// vectors calls f for each case of a file of published test vectors.
+// vectors calls f for each case of a file of published test vectors, and logs
+// "family passed total" with the IDs that failed or do not apply.
 func vectors[C any](t *testing.T, name string, f func(t *testing.T, c C)) {
 	dir := os.Getenv("CONFORMANCE_DIR")
 	if dir == "" {
@@ -27,6 +28,8 @@ func vectors[C any](t *testing.T, name string, f func(t *testing.T, c C)) {
 	defer file.Close()
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 16<<20)
+	var total int
+	var others []string
 	for lines.Scan() {
 		var id struct{ ID, Test string }
 		var c C
@@ -36,11 +39,20 @@ func vectors[C any](t *testing.T, name string, f func(t *testing.T, c C)) {
 		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
 			t.Fatalf("%s: %v", id.ID, err)
 		}
-		t.Run(id.ID, func(t *testing.T) { f(t, c) })
+		total++
+		t.Run(id.ID, func(t *testing.T) {
+			defer func() {
+				if t.Failed() || t.Skipped() {
+					others = append(others, id.ID)
+				}
+			}()
+			f(t, c)
+		})
 	}
 	if err := lines.Err(); err != nil {
 		t.Fatal(err)
 	}
+	t.Logf("%s %d %d %s", strings.TrimSuffix(name, ".jsonl"), total-len(others), total, strings.Join(others, " "))
 }
 
 func TestConformanceOffsite(t *testing.T) {
@@ -94,7 +106,8 @@ type redirectStep struct {
 		Same                bool              `json:"same_response"`
 		Unchanged           bool              `json:"headers_same_as_request"`
 		Meta                struct {
-			URLs []string `json:"redirect_urls"`
+			URLs  []string `json:"redirect_urls"`
+			Proxy string
 		}
 	}
 }
@@ -112,6 +125,8 @@ func (s *redirectStep) options() (o crawl.Options, ok bool) {
 			}
 		case "dont_redirect":
 			o.NoRedirect = v == true
+		case "proxy":
+			o.Proxy = v.(string)
 		default:
 			return o, false
 		}
@@ -125,13 +140,10 @@ func TestConformanceRedirect(t *testing.T) {
 		Steps []redirectStep
 	},
 	) {
-		switch {
-		case strings.Contains(c.Test, "proxy"):
-			t.Skip("this version has no proxies")
-		case strings.Contains(c.Test, "referer"):
-			t.Skip("this version sets no Referer, so a redirect leaves the one of the user")
+		if strings.Contains(c.Test, "system_proxy") {
+			systemProxies(t, c.Test)
 		}
-		env, _ := newEnv(t, nil)
+		env, _ := newEnv(t, map[string]any{"REFERER_ENABLED": !strings.Contains(c.Test, "no_middleware")})
 		var results []*crawl.Request
 		for i := range c.Steps {
 			s := &c.Steps[i]
@@ -145,9 +157,43 @@ func TestConformanceRedirect(t *testing.T) {
 			}
 			next := hop(t, env, r, s.Response.Status, textHeader(s.Response.Headers)["Location"]...)
 			results = append(results, next)
+			if strings.Contains(c.Test, "proxy") {
+				s.checkProxy(t, env, next)
+				continue
+			}
 			s.check(t, r, next)
 		}
 	})
+}
+
+// systemProxies sets the environment that a vector's name tells of.
+func systemProxies(t *testing.T, test string) {
+	t.Helper()
+	for _, name := range []string{"http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"} {
+		t.Setenv(name, "")
+	}
+	for scheme, url := range map[string]string{"http": "https://a:@a.example", "https": "https://b:@b.example"} {
+		single := strings.Contains(test, "system_proxy_"+scheme+"_") // both requests of one scheme
+		if single || strings.Contains(test+"_", "_proxied_"+scheme+"_") {
+			if single {
+				url = "https://a:@a.example"
+			}
+			t.Setenv(scheme+"_proxy", url)
+		}
+	}
+}
+
+// checkProxy compares where a request that was redirected goes. In Scrapy that
+// is part of the request, here of what the proxy middleware makes of it.
+func (s *redirectStep) checkProxy(t *testing.T, env *crawl.Env, next *crawl.Request) {
+	t.Helper()
+	sent := proxied(t, env, next)
+	if got := sent.Options.Proxy; got != s.Expected.Meta.Proxy {
+		t.Errorf("%v goes to the proxy %q, want %q", next, got, s.Expected.Meta.Proxy)
+	}
+	if got, want := sent.Header.Get("Proxy-Authorization"), s.Expected.Headers["Proxy-Authorization"]; got != want {
+		t.Errorf("%v: Proxy-Authorization %q, want %q", next, got, want)
+	}
 }
 
 func textHeader(m map[string]text) http.Header {

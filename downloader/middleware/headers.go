@@ -1,9 +1,11 @@
 package middleware
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/http"
+	"time"
 
 	"github.com/skeincrawl/skein/crawl"
 	"github.com/skeincrawl/skein/downloader"
@@ -58,8 +60,8 @@ func newUserAgent(env *crawl.Env) (downloader.Middleware, error) {
 	return func(next crawl.Fetcher) crawl.Fetcher { return setHeaders(h, next) }, nil
 }
 
-// defaults is a Fetcher that adds headers to requests that lack them. A request
-// that has a header, be it with an empty list of values, keeps it.
+// defaults is a Fetcher that adds headers, and a timeout, to requests that lack
+// them. A request that has a header, be it with an empty list of values, keeps it.
 type defaults struct {
 	next crawl.Fetcher
 
@@ -67,19 +69,26 @@ type defaults struct {
 	// so one copy of a request's header does for all of them. A request without
 	// any header gets this very map, which nobody may change.
 	all http.Header
+
+	timeout time.Duration // likewise; 0 for none
 }
 
 // setHeaders returns a Fetcher that adds the headers h to requests. Between
 // layers of this package that do the same, the outer one wins.
 func setHeaders(h http.Header, next crawl.Fetcher) crawl.Fetcher {
-	d := &defaults{next: next, all: maps.Clone(h)}
-	for {
+	return (&defaults{next: next, all: maps.Clone(h)}).gather()
+}
+
+// gather takes over what the layers behind d add.
+func (d *defaults) gather() *defaults {
+	for next := d.next; ; {
 		if behind, ok := next.(*defaults); ok {
 			for name, values := range behind.all {
 				if _, has := d.all[name]; !has {
 					d.all[name] = values
 				}
 			}
+			d.timeout = cmp.Or(d.timeout, behind.timeout)
 			return d
 		}
 		w, ok := next.(wrapper)
@@ -92,27 +101,40 @@ func setHeaders(h http.Header, next crawl.Fetcher) crawl.Fetcher {
 
 // Fetch passes on r or, if something is missing, a copy of it.
 func (d *defaults) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response, error) {
-	if len(r.Header) == 0 {
-		c := *r
+	lacksTimeout := d.timeout != 0 && r.Options.Timeout == 0
+	lacksHeader := d.lacks(r.Header)
+	if !lacksTimeout && !lacksHeader {
+		return d.next.Fetch(ctx, r)
+	}
+	c := *r
+	if lacksTimeout {
+		c.Options.Timeout = d.timeout
+	}
+	switch {
+	case len(r.Header) == 0:
 		c.Header = d.all
-		return d.next.Fetch(ctx, &c)
+	case lacksHeader:
+		c.Header = d.filled(r.Header)
 	}
-	for name := range d.all {
-		if _, has := r.Header[name]; !has {
-			return d.next.Fetch(ctx, d.filled(r))
-		}
-	}
-	return d.next.Fetch(ctx, r)
+	return d.next.Fetch(ctx, &c)
 }
 
-func (d *defaults) filled(r *crawl.Request) *crawl.Request {
-	c := *r
-	c.Header = make(http.Header, len(r.Header)+len(d.all))
-	maps.Copy(c.Header, d.all)
-	for name, values := range r.Header { // its user may have written a name in another case
-		c.Header[http.CanonicalHeaderKey(name)] = values
+func (d *defaults) lacks(h http.Header) bool {
+	for name := range d.all {
+		if _, has := h[name]; !has {
+			return true
+		}
 	}
-	return &c
+	return false
+}
+
+func (d *defaults) filled(h http.Header) http.Header {
+	c := make(http.Header, len(h)+len(d.all))
+	maps.Copy(c, d.all)
+	for name, values := range h { // its user may have written a name in another case
+		c[http.CanonicalHeaderKey(name)] = values
+	}
+	return c
 }
 
 func (d *defaults) inner() crawl.Fetcher { return d.next }

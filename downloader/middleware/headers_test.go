@@ -38,9 +38,9 @@ func TestDefaultHeaders(t *testing.T) {
 		name       string
 		have, want http.Header
 	}{
-		{"none", nil, http.Header{"Accept": {"a"}, "X-Two": {"1", "2"}, "User-Agent": {"bot"}, "Accept-Encoding": {"gzip"}}},
-		{"some", header("X-Own", "1"), http.Header{"X-Own": {"1"}, "Accept": {"a"}, "X-Two": {"1", "2"}, "User-Agent": {"bot"}, "Accept-Encoding": {"gzip"}}},
-		{"one is set", header("Accept", "own"), http.Header{"Accept": {"own"}, "X-Two": {"1", "2"}, "User-Agent": {"bot"}, "Accept-Encoding": {"gzip"}}},
+		{"none", nil, http.Header{"Accept": {"a"}, "X-Two": {"1", "2"}, "User-Agent": {"bot"}, "Accept-Encoding": {"gzip, deflate, br, zstd"}}},
+		{"some", header("X-Own", "1"), http.Header{"X-Own": {"1"}, "Accept": {"a"}, "X-Two": {"1", "2"}, "User-Agent": {"bot"}, "Accept-Encoding": {"gzip, deflate, br, zstd"}}},
+		{"one is set", header("Accept", "own"), http.Header{"Accept": {"own"}, "X-Two": {"1", "2"}, "User-Agent": {"bot"}, "Accept-Encoding": {"gzip, deflate, br, zstd"}}},
 		{
 			"another case",
 			http.Header{"user-agent": {"own"}, "accept-encoding": {}},

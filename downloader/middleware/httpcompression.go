@@ -1,15 +1,12 @@
 package middleware
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/rs/zerolog"
 
@@ -32,6 +29,7 @@ const (
 )
 
 type compressionConfig struct {
+	Enabled  bool  `setting:"COMPRESSION_ENABLED"`
 	MaxSize  int64 `setting:"DOWNLOAD_MAXSIZE"`
 	WarnSize int64 `setting:"DOWNLOAD_WARNSIZE"`
 }
@@ -39,10 +37,13 @@ type compressionConfig struct {
 // newCompression asks for compressed responses and decodes them.
 func newCompression(env *crawl.Env) (downloader.Middleware, error) {
 	cfg := settings.Decode[compressionConfig](env.Settings)
+	if !cfg.Enabled {
+		return nil, nil
+	}
 	log, stats := env.Logger("httpcompression"), env.Stats
 	return func(next crawl.Fetcher) crawl.Fetcher {
-		d := &decoder{next: next, cfg: cfg, log: log, stats: stats}
-		return setHeaders(http.Header{"Accept-Encoding": {"gzip"}}, d)
+		d := &decoder{next: next, cfg: cfg, log: log, stats: stats, codings: newCodings()}
+		return setHeaders(http.Header{"Accept-Encoding": {"gzip, deflate, br, zstd"}}, d)
 	}, nil
 }
 
@@ -54,7 +55,7 @@ type decoder struct {
 
 	responses, bytes counter
 	buffers          downloader.Buffers
-	readers          sync.Pool // of *gzip.Reader
+	codings          map[string]*coding
 }
 
 func (d *decoder) inner() crawl.Fetcher { return d.next }
@@ -83,8 +84,8 @@ func (d *decoder) decode(r *crawl.Request, resp *crawl.Response) error {
 	codings := split(resp.Header["Content-Encoding"])
 	for len(codings) > 0 {
 		last := codings[len(codings)-1]
-		if last == "gzip" || last == "x-gzip" {
-			if err := d.gunzip(r, resp); err != nil {
+		if c := d.codings[last]; c != nil {
+			if err := d.undo(c, r, resp); err != nil {
 				return err
 			}
 		} else if last != "identity" {
@@ -115,25 +116,18 @@ func split(lines []string) []string {
 	return all
 }
 
-// gunzip decodes the first gzip member of a body. What follows it is junk that
-// browsers ignore as well.
-func (d *decoder) gunzip(r *crawl.Request, resp *crawl.Response) error {
-	if !bytes.HasPrefix(resp.Body, []byte{0x1f, 0x8b}) {
+// undo decodes the first compressed stream of a body. What follows it is junk
+// that browsers ignore as well.
+func (d *decoder) undo(c *coding, r *crawl.Request, resp *crawl.Response) error {
+	if len(resp.Body) == 0 {
+		return nil
+	}
+	if c.magic != "" && !strings.HasPrefix(string(resp.Body[:min(len(resp.Body), len(c.magic))]), c.magic) {
 		flag(resp, FlagNotGzip)
 		return nil
 	}
-	z, ok := d.readers.Get().(*gzip.Reader)
-	if !ok {
-		z = new(gzip.Reader)
-	}
-	defer d.readers.Put(z)
-	err := z.Reset(bytes.NewReader(resp.Body))
-	if err != nil {
-		return downloader.Broken(fmt.Errorf("decode %v: %w", resp, err))
-	}
-	z.Multistream(false)
 	limit := d.limit(r)
-	body, err := d.buffers.Read(z, -1, limit)
+	body, err := c.read(&d.buffers, resp.Body, limit)
 	switch {
 	case err == nil:
 	case errors.Is(err, downloader.ErrTooLarge):

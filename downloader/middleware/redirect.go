@@ -11,6 +11,7 @@ import (
 
 	"github.com/skeincrawl/skein/crawl"
 	"github.com/skeincrawl/skein/downloader"
+	"github.com/skeincrawl/skein/internal/referrer"
 	"github.com/skeincrawl/skein/internal/weburl"
 	"github.com/skeincrawl/skein/settings"
 )
@@ -29,14 +30,33 @@ func newRedirect(env *crawl.Env) (downloader.Middleware, error) {
 	if !cfg.Enabled {
 		return nil, nil
 	}
-	log := env.Logger("redirect")
-	return func(next crawl.Fetcher) crawl.Fetcher { return &redirect{next: next, cfg: cfg, log: log} }, nil
+	m := &redirect{cfg: cfg, log: env.Logger("redirect")}
+	if referrer.Enabled(env) {
+		var err error
+		if m.referer, err = referrer.New(env); err != nil {
+			return nil, err
+		}
+	} else {
+		crawl.On(env.Signals, m.warn)
+	}
+	return func(next crawl.Fetcher) crawl.Fetcher {
+		own := *m
+		own.next = next
+		return &own
+	}, nil
 }
 
 type redirect struct {
-	next crawl.Fetcher
-	cfg  redirectConfig
-	log  zerolog.Logger
+	next    crawl.Fetcher
+	cfg     redirectConfig
+	log     zerolog.Logger
+	referer *referrer.Resolver // nil if nothing sets a Referer
+}
+
+func (m *redirect) warn(context.Context, crawl.EngineStarted) error {
+	m.log.Warn().Msg("The referer middleware is off, so that nothing knows what the policies of pages allow: " +
+		"requests lose their Referer header when they are redirected")
+	return nil
 }
 
 // Fetch passes on r, and what came back unless it is a redirect to follow.
@@ -53,7 +73,7 @@ func (m *redirect) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response
 		m.log.Debug().Msgf("Discarding %v: max redirections reached", r)
 		return nil, crawl.Ignore("max redirections reached")
 	}
-	to := m.follow(r, resp.Status, target)
+	to := m.follow(r, resp, target)
 	m.log.Debug().Msgf("Redirecting (%d) to %v from %v", resp.Status, to, r)
 	return nil, crawl.Reschedule(to)
 }
@@ -97,19 +117,35 @@ func target(from, location string) string {
 }
 
 // follow makes the request for the target. A request that waits in a slot of
-// its user's choice goes on to do so.
-func (m *redirect) follow(r *crawl.Request, status int, target string) *crawl.Request {
+// its user's choice goes on to do so. Its cookies are in the jar by now.
+func (m *redirect) follow(r *crawl.Request, resp *crawl.Response, target string) *crawl.Request {
+	status := resp.Status
 	c := *r
-	c.URL, c.NotBefore = target, time.Time{}
+	c.URL, c.NotBefore, c.Cookies = target, time.Time{}, nil
 	c.Priority += m.cfg.Priority
 	c.Trail.Redirects = append(slices.Clip(r.Trail.Redirects), crawl.Hop{URL: r.URL, Status: status})
-	drop := leaving(r.URL, target)
+	drop := leaving(r, target)
 	if toGet(r.Verb(), status) {
 		c.Method, c.Body = http.MethodGet, nil
 		drop = append(drop, "Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Location")
 	}
-	c.Header = without(r.Header, drop)
+	c.Header = m.refer(without(r.Header, drop), resp, &c)
 	return &c
+}
+
+// refer replaces the Referer of a request, if it has one, by the page that
+// redirects it.
+func (m *redirect) refer(h http.Header, resp *crawl.Response, to *crawl.Request) http.Header {
+	if values, _ := fold(h, "Referer"); len(values) == 0 {
+		return h
+	}
+	if m.referer != nil {
+		page := m.referer.Page(resp.URL, resp.Header)
+		if value := page.Referer(to.URL, &to.Options); value != "" {
+			return with(h, "Referer", []string{value})
+		}
+	}
+	return without(h, []string{"Referer"})
 }
 
 // toGet reports whether the target is asked for with GET instead (the Fetch
@@ -124,22 +160,21 @@ func toGet(method string, status int) bool {
 	return false
 }
 
-// leaving returns the headers that must not go on to the target: credentials
-// stay with their origin, cookies with their host and encryption, and a secure
-// page is not named in the clear.
-func leaving(from, to string) []string {
-	source, target := weburl.Origin(from), weburl.Origin(to)
-	if source == target {
+// leaving returns the headers that must not go on to the target: credentials stay
+// with their origin, cookies with their host and encryption. Those for a proxy of
+// the request's own go on to it, and to nobody else.
+func leaving(r *crawl.Request, to string) []string {
+	from := r.URL
+	if weburl.Origin(from) == weburl.Origin(to) {
 		return nil
 	}
-	drop := []string{"Authorization", "Proxy-Authorization"}
-	plain := weburl.Scheme(to) == "http"
-	downgrade := plain && weburl.Scheme(from) == "https"
+	drop := []string{"Authorization"}
+	if r.Options.Proxy == "" {
+		drop = append(drop, "Proxy-Authorization")
+	}
+	downgrade := weburl.Scheme(to) == "http" && weburl.Scheme(from) == "https"
 	if downgrade || weburl.Host(from) != weburl.Host(to) {
 		drop = append(drop, "Cookie")
-	}
-	if downgrade {
-		drop = append(drop, "Referer")
 	}
 	return drop
 }

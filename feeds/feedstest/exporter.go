@@ -41,7 +41,9 @@ func bad() []any {
 	}
 }
 
-// Exporter proves the contract of [feeds.Exporter].
+// Exporter proves the contract of [feeds.Exporter], and of [feeds.Framer],
+// [feeds.Opener] and [feeds.Continuer] where the exporter has them. Each call of
+// open returns a new exporter for a feed of its own.
 func Exporter(t *testing.T, open func() (feeds.Exporter, error)) {
 	e, err := open()
 	if err != nil {
@@ -50,6 +52,7 @@ func Exporter(t *testing.T, open func() (feeds.Exporter, error)) {
 	t.Run("appends", func(t *testing.T) { appends(t, e) })
 	t.Run("whole or nothing", func(t *testing.T) { wholeOrNothing(t, e) })
 	t.Run("concurrent", func(t *testing.T) { concurrent(t, e) })
+	t.Run("goes on", func(t *testing.T) { goesOn(t, open) })
 }
 
 func appends(t *testing.T, e feeds.Exporter) {

@@ -17,10 +17,18 @@ var table = map[string]row{
 	"settings": {reason: "the table of settings stands alone: every component reads it, it knows none"},
 	"jobs":     {reason: "the job directory knows files and bytes; what they mean is the scheduler's business"},
 
-	"internal/weburl":  {reason: "rules of URLs need nothing of a crawler"},
+	"internal/weburl": {reason: "rules of URLs need nothing of a crawler"},
+	"internal/cookie": {imports: []string{"internal/weburl"}, reason: "the rules of cookies need hosts and nothing of a crawler"},
+	"internal/referrer": {
+		imports: []string{"crawl", "settings", "internal/weburl"},
+		reason:  "links and redirects get their Referer by the same rules, and their middlewares do not know each other",
+	},
+	"internal/robots":  {tests: []string{"internal/weburl"}, reason: "rules of robots.txt need nothing of a crawler"},
 	"internal/faultfs": {imports: []string{"jobs"}, reason: "a disk that fails implements the file system of jobs"},
 	"internal/arch":    {reason: "it reads sources and imports none"},
+	"internal/demo":    {reason: "the site that is crawled knows nothing of the crawler"},
 	"internal/docs": {
+		tests:  []string{"settings", "engine/builtin", "internal/demo"},
 		reason: "its tests compare the documentation with the program; the program does not know it",
 	},
 
@@ -47,15 +55,20 @@ var table = map[string]row{
 		reason:  "a downloader fetches what it is given; it knows no queue and no spider",
 	},
 	"downloader/middleware": {
-		imports: []string{"crawl", "settings", "downloader", "internal/weburl"},
+		imports: []string{"crawl", "settings", "downloader", "internal/cookie", "internal/referrer", "internal/robots", "internal/weburl"},
 		reason:  "middlewares wrap a fetcher and know nothing else of the engine",
 	},
 	"spiders/middleware": {
-		imports: []string{"crawl", "settings", "internal/weburl"},
+		imports: []string{"crawl", "settings", "internal/referrer", "internal/weburl"},
 		reason:  "middlewares wrap callbacks and know nothing else of the engine",
 	},
 	"spiders/site": {
 		imports: []string{"crawl", "settings", "internal/weburl"},
+		reason:  "a built-in spider has no more rights than a user's",
+	},
+	"spiders/quotes": {
+		imports: []string{"crawl"},
+		tests:   []string{"internal/demo"},
 		reason:  "a built-in spider has no more rights than a user's",
 	},
 	"feeds": {
@@ -88,12 +101,27 @@ var table = map[string]row{
 	},
 
 	"cmd": {
-		imports: []string{"engine", "engine/builtin", "crawl", "settings", "feeds", "jobs"},
+		imports: []string{"engine", "engine/builtin", "crawl", "settings", "feeds", "jobs", "internal/demo", "spiders/quotes"},
 		reason:  "the command line starts the engine and translates its errors; it takes part in no crawl",
 	},
 	"cmd/crawl": {
 		imports: []string{"cmd"},
 		reason:  "a user's own main has to be able to do all that ours does",
+	},
+	"examples/login": {
+		imports: []string{"cmd", "crawl"},
+		tests:   []string{"engine", "feeds", "settings"},
+		reason:  "an example is a user's program",
+	},
+	"examples/api": {
+		imports: []string{"cmd", "crawl"},
+		tests:   []string{"engine", "feeds", "settings"},
+		reason:  "an example is a user's program",
+	},
+	"examples/broad": {
+		imports: []string{"cmd", "crawl"},
+		tests:   []string{"engine", "feeds", "settings"},
+		reason:  "an example is a user's program",
 	},
 }
 

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/skeincrawl/skein/crawltest"
+	"github.com/skeincrawl/skein/internal/demo"
 )
 
 // root is the module's folder, seen from here.
@@ -54,9 +55,9 @@ func blocks(t *testing.T) []block {
 func TestEveryBlockIsOfAKnownKind(t *testing.T) {
 	for _, b := range blocks(t) {
 		switch b.lang {
-		case "go", "sh", "text":
+		case "go", "sh", "yaml", "text":
 		default:
-			t.Errorf("%s:%d: a block of kind %q is neither compiled nor run: use go, sh, or text for layouts", b.file, b.line, b.lang)
+			t.Errorf("%s:%d: a block of kind %q is neither compiled nor run: use go, sh, yaml, or text for layouts", b.file, b.line, b.lang)
 		}
 	}
 }
@@ -65,7 +66,7 @@ func TestEveryBlockIsOfAKnownKind(t *testing.T) {
 // programs; the others have to be whole files too.
 func TestGoBlocks(t *testing.T) {
 	for _, b := range blocks(t) {
-		if b.lang != "go" {
+		if b.lang != "go" || b.file == tutorialFile { // TestTutorial has them
 			continue
 		}
 		t.Run(fmt.Sprintf("%s:%d", b.file, b.line), func(t *testing.T) {
@@ -116,13 +117,16 @@ func TestCommands(t *testing.T) {
 		}
 	}))
 	t.Cleanup(site.Close)
+	quotes := httptest.NewServer(demo.New())
+	t.Cleanup(quotes.Close)
 	for _, b := range blocks(t) {
-		if b.lang != "sh" {
+		if b.lang != "sh" || b.file == tutorialFile {
 			continue
 		}
 		t.Run(fmt.Sprintf("%s:%d", b.file, b.line), func(t *testing.T) {
 			dir := t.TempDir()
 			for line := range strings.Lines(b.text) {
+				line = strings.Replace(line, "crawl quotes ", "crawl quotes -a site="+quotes.URL+" ", 1)
 				command(t, strings.TrimSpace(line), dir, bin, site.URL)
 			}
 		})

@@ -103,11 +103,11 @@ func stateWithStep(t testing.TB, open crawlOpener) {
 	check(`{"n":1}`, "c1")
 	leases = h.lease(2)
 	second, undone := done(leases[0].ID), release(leases[1].ID)
-	second.State = []byte(`{"n":2}`)
+	second.State, second.Cookies = []byte(`{"n":2}`), []byte("c2")
 	undone.State, undone.Cookies = []byte(`{"n":3}`), []byte("c3")
 	h.step(nil, []scheduler.Outcome{second, undone}, 0)
 	h.reopen()
-	check(`{"n":2}`, "c1")
+	check(`{"n":2}`, "c1c2")
 }
 
 func lastReason(t testing.TB, open crawlOpener) {

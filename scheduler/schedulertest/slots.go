@@ -65,10 +65,10 @@ func (s *Slots) Sent(name string, at time.Time) {
 	t.readyAt = at.Add(s.delay)
 }
 
-// Free implements [scheduler.Slots]. Which request ended it must guess.
+// Free implements [scheduler.Slots].
 func (s *Slots) Free(name string, now time.Time, hint scheduler.SlotHint) {
 	t := s.get(name)
-	if t.unsent > 0 && (hint.Unused || hint.Latency == 0 || t.unsent >= t.active) {
+	if t.unsent > 0 && !hint.Sent {
 		t.unsent--
 		if !hint.Unused {
 			t.readyAt = now.Add(s.delay)

@@ -18,6 +18,8 @@ func init() {
 		Name: "site",
 		Doc:  "Crawls web sites from their start URLs: one item a page, with fields by CSS selectors.",
 		New:  New,
+		// Its users need not know the sites, and these not them.
+		Settings: map[string]any{"ROBOTSTXT_OBEY": true},
 	})
 }
 

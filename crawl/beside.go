@@ -1,0 +1,41 @@
+package crawl
+
+import (
+	"context"
+	"sync"
+)
+
+// A StepLog takes what components note while the requests of one step are
+// downloaded. It is safe for concurrent use.
+type StepLog struct {
+	mu      sync.Mutex
+	cookies []byte
+}
+
+type stepLogKey struct{}
+
+// WithStepLog returns a context in which components note into log.
+func WithStepLog(ctx context.Context, log *StepLog) context.Context {
+	return context.WithValue(ctx, stepLogKey{}, log)
+}
+
+// NoteCookies adds a change of cookies to the step that ctx belongs to. It is
+// kept with the step, and given back as Env.Cookies when the job is resumed, all
+// changes one after the other. Outside a step it does nothing.
+func NoteCookies(ctx context.Context, change []byte) {
+	if log, ok := ctx.Value(stepLogKey{}).(*StepLog); ok {
+		log.mu.Lock()
+		defer log.mu.Unlock()
+		log.cookies = append(log.cookies, change...)
+	}
+}
+
+// TakeCookies returns the changes noted since the last call, nil if there were
+// none.
+func (l *StepLog) TakeCookies() []byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	changes := l.cookies
+	l.cookies = nil
+	return changes
+}

@@ -1,0 +1,151 @@
+package middleware
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/downloader"
+)
+
+// proxied returns a request as the proxy middleware passes it on.
+func proxied(t testing.TB, env *crawl.Env, r *crawl.Request) *crawl.Request {
+	t.Helper()
+	var sent *crawl.Request
+	f := wrap(t, "httpproxy", env, crawl.FetcherFunc(func(_ context.Context, r *crawl.Request) (*crawl.Response, error) {
+		sent = r
+		return &crawl.Response{Request: r, URL: r.URL, Status: 200}, nil
+	}))
+	resp, err := f.Fetch(t.Context(), r)
+	if err != nil || resp.Request != r {
+		t.Fatalf("%v: %v, %v", r, resp, err)
+	}
+	return sent
+}
+
+// setProxies sets the environment: http_proxy, https_proxy, no_proxy.
+func setProxies(t *testing.T, web, secure, none string) {
+	t.Helper()
+	for name, v := range map[string]string{"http_proxy": web, "https_proxy": secure, "no_proxy": none, "HTTP_PROXY": "", "HTTPS_PROXY": "", "NO_PROXY": ""} {
+		t.Setenv(name, v)
+	}
+}
+
+func TestHTTPProxy(t *testing.T) {
+	const p1, p2 = "https://proxy.for.http:3128", "http://proxy.for.https:8080"
+	for _, tt := range []struct {
+		id, web, secure, none, url string
+		options                    crawl.Options
+		header                     string // Proxy-Authorization of the user
+		proxy, auth                string
+	}{
+		{id: "PX-02", web: p1, secure: p2, url: "http://a.com/", proxy: p1},
+		{id: "PX-02", web: p1, secure: p2, url: "https://a.com/", proxy: p2},
+		{id: "PX-02", web: p1, secure: p2, url: "file:///etc/hosts"},
+		{id: "PX-02", secure: p2, url: "http://a.com/"},
+		{id: "PX-03", web: p1, url: "http://a.com/", options: crawl.Options{Proxy: "http://own:1"}, proxy: "http://own:1"},
+		{id: "PX-03", web: p1, url: "http://a.com/", options: crawl.Options{NoProxy: true}},
+		{id: "PX-03", web: p1, url: "http://a.com/", options: crawl.Options{NoProxy: true, Proxy: "http://own:1"}},
+		{id: "PX-04", web: "https://user:pass@proxy:3128", url: "http://a.com/", proxy: "https://proxy:3128", auth: "Basic dXNlcjpwYXNz"},
+		{id: "PX-04", url: "http://a.com/", options: crawl.Options{Proxy: "https://user:pass@proxy:3128"}, proxy: "https://proxy:3128", auth: "Basic dXNlcjpwYXNz"},
+		{id: "PX-05", web: "https://user:@proxy:3128", url: "http://a.com/", proxy: "https://proxy:3128", auth: "Basic dXNlcjo="},
+		{id: "PX-06", web: "https://m%C3%A1n:pass@proxy:3128", url: "http://a.com/", proxy: "https://proxy:3128", auth: "Basic beFuOnBhc3M="},
+		{id: "PX-07", web: p1, none: "*", url: "http://noproxy.com/"},
+		{id: "PX-07", web: p1, none: "other.com", url: "http://noproxy.com/", proxy: p1},
+		{id: "PX-07", web: p1, none: "other.com,noproxy.com", url: "http://noproxy.com/"},
+		{id: "PX-07", web: p1, none: "*", url: "http://noproxy.com/", options: crawl.Options{Proxy: "http://own:1"}, proxy: "http://own:1"},
+		{id: "PX-08", web: p1, none: "/var/run/docker.sock", url: "http://noproxy.com/", proxy: p1},
+		{id: "PX-12", url: "http://a.com/", header: "Basic x"},
+		{id: "PX-12", web: p1, url: "http://a.com/", options: crawl.Options{NoProxy: true}, header: "Basic x"},
+		{id: "PX-13", url: "http://a.com/", options: crawl.Options{Proxy: "http://own:1"}, header: "Basic x", proxy: "http://own:1", auth: "Basic x"},
+		{id: "PX-14", url: "http://a.com/", options: crawl.Options{Proxy: "http://a:b@own:1"}, header: "Basic x", proxy: "http://own:1", auth: "Basic YTpi"},
+		{id: "crawlee#2696", url: "http://a.com/", options: crawl.Options{Proxy: "http://u%40x:p%3A1@p:8000"}, proxy: "http://p:8000", auth: "Basic dUB4OnA6MQ=="},
+		{id: "no scheme", web: "proxy:3128", url: "http://a.com/", proxy: "http://proxy:3128"},
+		{id: "socks", url: "http://a.com/", options: crawl.Options{Proxy: "socks5://u:p@proxy"}, proxy: "socks5://proxy", auth: "Basic dTpw"},
+	} {
+		t.Run(tt.id, func(t *testing.T) {
+			setProxies(t, tt.web, tt.secure, tt.none)
+			env, _ := newEnv(t, nil)
+			r := &crawl.Request{URL: tt.url, Options: tt.options, Header: header("X-A", "1")}
+			if tt.header != "" {
+				r.Header["proxy-authorization"] = []string{tt.header}
+			}
+			before := r.Clone()
+			sent := proxied(t, env, r)
+			var auth []string
+			for name, values := range sent.Header {
+				if strings.EqualFold(name, "Proxy-Authorization") {
+					auth = append(auth, values...)
+				}
+			}
+			if got := strings.Join(auth, "|"); sent.Options.Proxy != tt.proxy || got != tt.auth || sent.Header.Get("X-A") != "1" {
+				t.Errorf("proxy %q with %q, want %q with %q", sent.Options.Proxy, got, tt.proxy, tt.auth)
+			}
+			if !reflect.DeepEqual(r, before) {
+				t.Errorf("the request was changed: %+v", r)
+			}
+		})
+	}
+}
+
+// PX-06, the other encoding.
+func TestHTTPProxyEncoding(t *testing.T) {
+	setProxies(t, "", "", "")
+	env, _ := newEnv(t, map[string]any{"HTTPPROXY_AUTH_ENCODING": "UTF-8"})
+	r := &crawl.Request{URL: "http://a.com/", Options: crawl.Options{Proxy: "https://m%C3%A1n:pass@proxy:3128"}}
+	if got := proxied(t, env, r).Header.Get("Proxy-Authorization"); got != "Basic bcOhbjpwYXNz" {
+		t.Errorf("%q", got)
+	}
+}
+
+// PX-09 to PX-11: nothing of one proxy stays with the request for the next.
+func TestHTTPProxyChanges(t *testing.T) {
+	setProxies(t, "", "", "")
+	env, _ := newEnv(t, nil)
+	r := &crawl.Request{URL: "http://a.com/"}
+	for _, tt := range []struct{ id, proxy, url, auth string }{
+		{"PX-09", "https://a:b@one:1", "https://one:1", "Basic YTpi"},
+		{"PX-09", "https://c:d@two:2", "https://two:2", "Basic Yzpk"},
+		{"PX-11", "https://two:2", "https://two:2", ""},
+		{"PX-11", "https://three:3", "https://three:3", ""},
+		{"PX-11", "", "", ""},
+	} {
+		next := r.Clone()
+		next.Options.Proxy = tt.proxy
+		if sent := proxied(t, env, next); sent.Options.Proxy != tt.url || sent.Header.Get("Proxy-Authorization") != tt.auth {
+			t.Errorf("%s: %q: %q %v", tt.id, tt.proxy, sent.Options.Proxy, sent.Header)
+		}
+		r = next
+	}
+}
+
+// A proxy that cannot be used is an error and never a request that goes directly,
+// where we differ from Scrapy (PX-15). No message has the password.
+func TestHTTPProxyUnusable(t *testing.T) {
+	setProxies(t, "", "", "")
+	env, _ := newEnv(t, nil)
+	f := wrap(t, "httpproxy", env, crawl.FetcherFunc(func(context.Context, *crawl.Request) (*crawl.Response, error) {
+		t.Error("the request went out")
+		return &crawl.Response{}, nil
+	}))
+	for _, proxy := range []string{"//", "gopher://u:secret@p:1", "http://", "http://u:secret@p:x", "http://\u4e2d:secret@p:1"} {
+		_, err := f.Fetch(t.Context(), &crawl.Request{URL: "http://a.com/", Options: crawl.Options{Proxy: proxy}})
+		if crawl.KindOf(err) != crawl.FailUnsupported || downloader.ErrorName(err) != "ProxyError" || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: error %v", proxy, err)
+		}
+	}
+	setProxies(t, "gopher://u:secret@p:1", "", "")
+	build, err := downloader.Middlewares.Lookup("httpproxy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := build(env); err == nil || !strings.HasPrefix(err.Error(), "http_proxy in the environment: ") || strings.Contains(err.Error(), "secret") {
+		t.Errorf("error %v", err)
+	}
+	off, _ := newEnv(t, map[string]any{"HTTPPROXY_ENABLED": false}) // PX-01
+	if m, err := build(off); m != nil || err != nil {
+		t.Errorf("PX-01: switched off it is %v, %v", m, err)
+	}
+}

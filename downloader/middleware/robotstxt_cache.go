@@ -1,0 +1,129 @@
+package middleware
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/skeincrawl/skein/internal/robots"
+)
+
+const (
+	robotsLifetime = 24 * time.Hour   // of a file (RFC 9309 §2.4)
+	robotsPenance  = 10 * time.Minute // during which a server that could not be asked is left alone
+	maxRobots      = 50_000           // files in memory; they take about 2 KiB
+)
+
+// A robotsFile is what the robots.txt of an origin said.
+type robotsFile struct {
+	file    *robots.File // nil if the server could not be asked: nothing is allowed
+	expires time.Time
+}
+
+func (f *robotsFile) allows(tokens []string, path string) bool {
+	if f.file == nil {
+		return false
+	}
+	return path == "/robots.txt" || f.file.For(tokens...).Allowed(path) // RFC 9309 §2.2.2
+}
+
+// A robotsSource reads the robots.txt of an origin. It is safe for concurrent
+// use. The only error is that of a context which ended: what else goes wrong is
+// an answer.
+type robotsSource interface {
+	read(ctx context.Context, origin string) (*robotsFile, error)
+}
+
+// robotsCache keeps the files of origins. Each is fetched once in its lifetime,
+// by the first request that needs it, and others wait. It is safe for concurrent
+// use.
+type robotsCache struct {
+	source robotsSource
+
+	mu      sync.Mutex
+	origins map[string]*robotsEntry
+}
+
+// A robotsEntry is an origin. One of both is there, or both: while a file is
+// fetched anew the old one waits to be needed.
+type robotsEntry struct {
+	file     *robotsFile
+	fetching chan struct{} // closed when the fetch has ended
+}
+
+func newRobotsCache(source robotsSource) *robotsCache {
+	return &robotsCache{source: source, origins: map[string]*robotsEntry{}}
+}
+
+// file returns the file of an origin.
+func (c *robotsCache) file(ctx context.Context, origin string) (*robotsFile, error) {
+	for {
+		f, fetching, mine := c.look(origin, time.Now())
+		switch {
+		case f != nil:
+			return f, nil
+		case mine:
+			return c.fetch(ctx, origin)
+		}
+		select {
+		case <-fetching:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for robots.txt of %s: %w", origin, context.Cause(ctx))
+		}
+	}
+}
+
+// look returns the file if there is one that counts, else the fetch to wait for,
+// which may be the caller's own to make.
+func (c *robotsCache) look(origin string, now time.Time) (f *robotsFile, fetching chan struct{}, mine bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.origins[origin]
+	if e == nil {
+		c.makeRoom()
+		e = &robotsEntry{}
+		c.origins[origin] = e
+	}
+	switch {
+	case e.fetching != nil:
+		return nil, e.fetching, false
+	case e.file != nil && now.Before(e.file.expires):
+		return e.file, nil, false
+	}
+	e.fetching = make(chan struct{})
+	return nil, e.fetching, true
+}
+
+// makeRoom forgets any origin but those being fetched when there are too many.
+func (c *robotsCache) makeRoom() {
+	if len(c.origins) < maxRobots {
+		return
+	}
+	for origin, e := range c.origins {
+		if e.fetching == nil {
+			delete(c.origins, origin)
+			return
+		}
+	}
+}
+
+// fetch reads the file and lets those go on who wait for it. If the caller gives
+// up, one of them reads it. A server that can not be asked again has said enough
+// before (RFC 9309 §2.3.1.4).
+func (c *robotsCache) fetch(ctx context.Context, origin string) (f *robotsFile, err error) {
+	defer func() { // also when the source panics
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		e := c.origins[origin]
+		if f != nil {
+			if f.file == nil && e.file != nil {
+				f.file = e.file.file
+			}
+			e.file = f
+		}
+		close(e.fetching)
+		e.fetching = nil
+	}()
+	return c.source.read(ctx, origin)
+}

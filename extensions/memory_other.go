@@ -1,0 +1,5 @@
+//go:build !unix
+
+package extensions
+
+func readMemory() (memory, error) { return memory{}, errNoMemory }
