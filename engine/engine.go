@@ -202,9 +202,9 @@ func (r *run) crawl(ctx context.Context, resume scheduler.Resume) error { //noli
 	r.unstart = unstart
 	defer unstart(nil)
 	extCtx, stopExtensions := context.WithCancel(r.work)
-	var beside, helpers sync.WaitGroup
+	var beside, extensions sync.WaitGroup
 	for _, x := range r.e.extensions {
-		helpers.Go(func() { r.e.runExtension(extCtx, x) })
+		extensions.Go(func() { r.e.runExtension(extCtx, x) })
 	}
 	beside.Go(func() { r.stepper.run(r.work, r.frontier) })
 	r.stopEarly(ctx)
@@ -217,7 +217,7 @@ func (r *run) crawl(ctx context.Context, resume scheduler.Resume) error { //noli
 	}
 	beside.Wait()
 	stopExtensions()
-	helpers.Wait()
+	extensions.Wait()
 	return r.err
 }
 

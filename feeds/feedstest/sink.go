@@ -96,7 +96,7 @@ func keepsNothing(t *testing.T, s jobs.Sink) {
 	if err := s.Append(b); err != nil {
 		t.Fatal(err)
 	}
-	copy(b, "XXXX")
+	copy(b, "ZZZZ")
 	append1(t, s, "two\n")
 	content(t, s, "one\ntwo\n")
 }
