@@ -47,7 +47,8 @@ func withOf[A any](cb func(context.Context, *crawl.Response, crawl.Out, A) error
 
 // TestCallbackNames proves that a method value of the spider has a name, and that
 // the name leads to the method of the running spider. The values are those of
-// another instance (1) than the running one (2).
+// another instance (1) than the running one (2). Promoted methods are what Scrapy
+// has as methods of a mixin (SER-08).
 func TestCallbackNames(t *testing.T) {
 	t.Parallel()
 	s, running := newShop(1), newShop(2)
@@ -111,6 +112,8 @@ func TestCallbackLeaf(t *testing.T) {
 	}
 }
 
+// TestCallbacksWithoutName is SER-10 (a closure) and SER-11 (a method of another
+// type than the spider's).
 func TestCallbacksWithoutName(t *testing.T) {
 	t.Parallel()
 	s := newShop(1)
@@ -279,7 +282,7 @@ func TestArgsOfErrors(t *testing.T) {
 	}
 }
 
-// TestStoredCallbackGone is a queue of another version of the program.
+// TestStoredCallbackGone is SER-13, a queue of another version of the program.
 func TestStoredCallbackGone(t *testing.T) {
 	t.Parallel()
 	c := crawl.NewCallbacks(newShop(1))

@@ -100,7 +100,7 @@ func TestLinksOfOtherThanHTML(t *testing.T) {
 	}
 }
 
-// TestDocOfOtherThanText has nothing to search, and is no error.
+// TestDocOfOtherThanText is RS-16, but has nothing to search, and is no error.
 func TestDocOfOtherThanText(t *testing.T) {
 	t.Parallel()
 	r := &crawl.Response{URL: "u", Header: http.Header{"Content-Type": {"image/png"}}, Body: []byte("<p>x</p>")}

@@ -192,7 +192,7 @@ func readState[S any](k StateKeeper, f func(state *S)) error {
 	return errors.Join(err, wrong)
 }
 
-var errNoState = errors.New("the spider has no state: it is no crawl.Stater")
+var errNoState = errors.New("there is no state here: the spider is no crawl.Stater, or the Collector of a test has no State")
 
 func (o Out) keep(do func(StateKeeper) error) {
 	k, ok := o.o.step.(StateKeeper)
@@ -268,6 +268,7 @@ func (c *Collector) Read(f func(any)) error {
 
 // Run calls a callback with a response and returns what it emitted.
 func Run(ctx context.Context, cb Callback, r *Response) (*Collector, error) {
+	r.forgetSelectorErr() // of an earlier test with the same page
 	c := &Collector{}
 	out := c.Out(ctx, r)
 	err := cb(ctx, r, out)

@@ -64,6 +64,7 @@ func TestOutRequest(t *testing.T) {
 	}
 }
 
+// TestOutFollow is RS-11 and RS-14: what has no address is passed over.
 func TestOutFollow(t *testing.T) {
 	t.Parallel()
 	s := newShop(1)

@@ -140,5 +140,12 @@ func (r *Response) SelectorErr() error {
 	return r.page.selector
 }
 
+// forgetSelectorErr makes the response good for another callback.
+func (r *Response) forgetSelectorErr() {
+	r.page.mu.Lock()
+	defer r.page.mu.Unlock()
+	r.page.selector = nil
+}
+
 // String returns the response as Scrapy logs it: <200 https://example.com/>.
 func (r *Response) String() string { return fmt.Sprintf("<%d %s>", r.Status, r.URL) }

@@ -8,6 +8,8 @@ import (
 	"github.com/skeincrawl/skein/crawl"
 )
 
+// TestText is RS-06 to RS-09: which encoding a body has, and what is made of
+// bytes that are none of its text.
 func TestText(t *testing.T) {
 	t.Parallel()
 	jis := "<meta charset=iso-2022-jp>\x1b$B$\"\x1b(B" // seven bits, so valid UTF-8 as well
@@ -16,6 +18,11 @@ func TestText(t *testing.T) {
 		{"nothing said, not UTF-8", "text/html", "caf\xe9", "café"},
 		{"no type", "", "caf\xe9", "café"},
 		{"header", "text/html; charset=iso-8859-2", "\xb1", "ą"},
+		{"RS-06 latin1 is windows-1252", "text/html; charset=iso-8859-1", "\x93a\x94", "“a”"},
+		{"RS-06 gb2312 is gb18030", "text/html; charset=gb2312", "\x81\x30\x81\x34", "\u0084"},
+		{"RS-06 None", "text/html; charset=None", "é", "é"},
+		{"RS-08 a byte alone", "text/html", "\x80", "€"},
+		{"RS-09 tags around", "text/html; charset=utf-8", "<p>a\xf0<b>b</b>", "<p>a\uFFFD<b>b</b>"},
 		{"header, quoted, capitals", `TEXT/HTML; Charset="ISO-8859-2"`, "\xb1", "ą"},
 		{"header, malformed", "text/html; charset=iso-8859-2; charset=utf-8", "\xb1", "ą"},
 		{"header above meta", "text/html; charset=utf-8", "<meta charset=iso-8859-2>ą", "<meta charset=iso-8859-2>ą"},
@@ -26,7 +33,7 @@ func TestText(t *testing.T) {
 		{"meta in a comment", "text/html", "<!-- <meta charset=iso-8859-2> -->\xb1", "<!-- <meta charset=iso-8859-2> -->±"},
 		{"XML", "application/xml", `<?xml version="1.0" encoding="windows-1251"?>` + "\xe9", `<?xml version="1.0" encoding="windows-1251"?>й`},
 		{"BOM", "text/html", "\xef\xbb\xbfé", "é"},
-		{"BOM above header", "text/html; charset=iso-8859-2", "\xef\xbb\xbfé", "é"},
+		{"RS-07 BOM above header", "text/html; charset=cp1251", "\xef\xbb\xbfé", "é"},
 		{"BOM of UTF-16", "text/html", "\xff\xfeh\x00i\x00", "hi"},
 		{"BOM of UTF-16, big-endian", "text/html", "\xfe\xff\x00h\x00i", "hi"},
 		{"broken UTF-8", "text/html; charset=utf-8", "a\xffb\xe3\xab", "a\uFFFDb\uFFFD"},
@@ -44,6 +51,8 @@ func TestText(t *testing.T) {
 	}
 }
 
+// TestContentTypeAndIsHTML is RS-01 and RS-05, which Scrapy tells by the classes
+// of responses; TestIsXML is the rest of them.
 func TestContentTypeAndIsHTML(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -54,6 +63,9 @@ func TestContentTypeAndIsHTML(t *testing.T) {
 		{"Text/HTML; charset=utf-8", "", "text/html", true},
 		{"text/html;;; x", "", "text/html", true},
 		{"application/xhtml+xml", "", "application/xhtml+xml", true},
+		{"application/vnd.wap.xhtml+xml", "", "application/vnd.wap.xhtml+xml", true},
+		{"application/octet-stream", "<html>", "application/octet-stream", false},
+		{"", "\tplain text\n\x00", "", false},
 		{"application/json", "<html>", "application/json", false},
 		{"text/plain", "<html>", "text/plain", false},
 		{"", "<!DOCTYPE html><p>", "", true},
@@ -74,6 +86,7 @@ func TestContentTypeAndIsHTML(t *testing.T) {
 	}
 }
 
+// TestJSON is RS-15: a body that says no encoding need not be UTF-8.
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	r := &crawl.Response{URL: "http://example.com/a", Body: []byte("\xef\xbb\xbf{\"a\":[1,2]}")}
@@ -81,12 +94,18 @@ func TestJSON(t *testing.T) {
 	if err := r.JSON(&v); err != nil || len(v.A) != 2 {
 		t.Errorf("JSON: %v, %v, want two numbers", v, err)
 	}
+	r = &crawl.Response{URL: "http://example.com/a", Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte("{\"b\":\"\x80\"}")}
+	var s struct{ B string }
+	if err := r.JSON(&s); err != nil || s.B != "€" {
+		t.Errorf("JSON of windows-1252: %q, %v, want €", s.B, err)
+	}
 	r = &crawl.Response{URL: "http://example.com/a", Body: []byte("<html>")}
 	if err := r.JSON(&v); err == nil || !strings.Contains(err.Error(), "http://example.com/a") {
 		t.Errorf("JSON of a page: %v, want an error with its URL", err)
 	}
 }
 
+// TestJoin is RS-10, and the white space of RS-11.
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	const page = "http://example.com/dir/page?x#f"
@@ -131,7 +150,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestJoinInEncoding is the URL standard's rule for the query of a reference in a
+// TestJoinInEncoding is RS-13, the URL standard's rule for the query of a reference in a
 // page that is not UTF-8.
 func TestJoinInEncoding(t *testing.T) {
 	t.Parallel()

@@ -106,6 +106,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
+// TestStats is SS-01, but for what there is no call for: a minimum, and a clear.
 func TestStats(t *testing.T) {
 	t.Parallel()
 	s := crawl.NewStats()

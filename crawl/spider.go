@@ -15,7 +15,8 @@ type Spider interface {
 }
 
 // A Starter emits the first requests and items itself. Without it the start
-// requests are Spec.StartURLs, not filtered as duplicates. Start blocks in out
+// requests are Spec.StartURLs, not filtered as duplicates; a Start that is to
+// begin again in the next round of a job sets DontFilter too. Start blocks in out
 // while the crawl has more than it can take. When it was cut short by a stop,
 // the next run calls it again and passes over what was accepted already.
 type Starter interface {

@@ -91,6 +91,7 @@ func TestDeepXML(t *testing.T) {
 	}
 }
 
+// TestIsXML is RS-01 and RS-05 for XML.
 func TestIsXML(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

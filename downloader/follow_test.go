@@ -11,6 +11,8 @@ import (
 	"github.com/skeincrawl/skein/crawl"
 )
 
+// ENG-19, ENG-20: a chain is followed in a loop, up to a bound that no honest one
+// reaches.
 func TestFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()

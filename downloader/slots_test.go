@@ -189,7 +189,7 @@ func TestSlotsForgetIdle(t *testing.T) {
 	}
 }
 
-// apify/crawlee-python#2157 and SLOT-09: one slot for a host, however it is
+// apify/crawlee-python#2157, SLOT-03 and SLOT-09: one slot for a host, however it is
 // spelled.
 func TestSlotKey(t *testing.T) {
 	for url, want := range map[string]string{

@@ -94,9 +94,11 @@ type Engine struct {
 	cutting   chan struct{}
 	cutOnce   sync.Once
 	startErr  bool
-	announced sync.Once
-	ran       atomic.Bool
-	queued    atomic.Int64 // requests, at the last step
+
+	answered, unanswered atomic.Int64 // requests of the frontier, redirects and retries followed
+	announced            sync.Once
+	ran                  atomic.Bool
+	queued               atomic.Int64 // requests, at the last step
 }
 
 // policies are the spider's optional frontier policies.
@@ -263,6 +265,9 @@ func (e *Engine) close(ctx context.Context, r *run, err error) (Result, error) {
 	}
 	e.signalErr("SpiderClosed", crawl.Send(ctx, e.env.Signals, crawl.SpiderClosed{Spider: e.env.Spider, Reason: reason}))
 	e.dumpStats()
+	if reason == scheduler.NoResponse {
+		e.log.Warn().Msgf("None of %d requests got a response; robots.txt forbade %d", e.unanswered.Load(), e.env.Stats.Count("robotstxt/forbidden"))
+	}
 	if e.cfg.JobDir != "" && clean && reason != "finished" {
 		e.log.Info().Msgf("The job is kept in %s: the same command goes on with it", e.cfg.JobDir)
 	}
@@ -271,12 +276,9 @@ func (e *Engine) close(ctx context.Context, r *run, err error) (Result, error) {
 	return Result{Reason: reason, NoResponse: e.noResponse()}, err
 }
 
-// noResponse reports whether requests were sent in vain from the very start.
-func (e *Engine) noResponse() bool {
-	st := e.env.Stats
-	return st.Count("downloader/exception_count") > 0 && st.Count("response_received_count") == 0 &&
-		st.Count("downloader/response_count") == 0
-}
+// noResponse reports whether every request was in vain, from the start requests
+// on.
+func (e *Engine) noResponse() bool { return e.answered.Load() == 0 && e.unanswered.Load() > 0 }
 
 // Stats returns the figures of the crawl as they are now.
 func (e *Engine) Stats() map[string]any { return e.env.Stats.Snapshot() }

@@ -207,7 +207,7 @@ func TestNotFoundIsNoError(t *testing.T) {
 	}
 }
 
-// CRAWL-26, CRAWL-27: an error of a spider middleware in front of the callback is
+// CRAWL-26, CRAWL-27, ENG-30: an error of a spider middleware in front of the callback is
 // an error of the step; a middleware turns it into a failure if it wants the
 // errback to see it.
 func TestSpiderMiddlewareFails(t *testing.T) {

@@ -176,7 +176,7 @@ func (m *meter) enter() {
 
 func (m *meter) leave() { m.now.Add(-1) }
 
-// CONCURRENT_REQUESTS holds over all hosts, the fetches within steps included,
+// ENG-29: CONCURRENT_REQUESTS holds over all hosts, the fetches within steps included,
 // and CONCURRENT_PARSES for the callbacks that do not wait for a fetch.
 func TestGatesHold(t *testing.T) {
 	for _, c := range []struct{ requests, parses int32 }{{1, 1}, {3, 2}, {4, 8}} {

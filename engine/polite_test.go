@@ -85,7 +85,8 @@ func TestRobotsNeverDeadlocks(t *testing.T) {
 	}
 }
 
-// A server whose robots.txt fails is left alone, and the crawl ends.
+// A server whose robots.txt fails is left alone, and the crawl ends so that it
+// can be tried again.
 func TestRobotsUnreachable(t *testing.T) {
 	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
@@ -93,7 +94,7 @@ func TestRobotsUnreachable(t *testing.T) {
 		}
 	})
 	p := (&probe{}).starts(srv.URL+"/1", srv.URL+"/2")
-	p.crawl(t, "ROBOTSTXT_OBEY=True").want(t, "finished", map[string]int64{
+	p.crawl(t, "ROBOTSTXT_OBEY=True").want(t, "no_response", map[string]int64{
 		"robotstxt/response_status_count/503": 1, "robotstxt/forbidden": 2, "retry/count": 2, "response_received_count": 0,
 	})
 }

@@ -245,7 +245,7 @@ func TestLeftDownloader(t *testing.T) {
 	}
 }
 
-// ENG-18, ENG-19: a fetch within a callback, plain, redirected and failing.
+// ENG-18, ENG-19, ENG-22: a fetch within a callback, plain, redirected and failing.
 func TestFetchOutcomes(t *testing.T) {
 	srv := site(t, map[string]string{"/": "root", "/plain": "plain", "/moved": "->/plain?2"})
 	p := (&probe{}).starts(srv.URL + "/")

@@ -84,7 +84,10 @@ func (w *worker) handle() (scheduler.Outcome, *step) {
 		return scheduler.Outcome{Kind: scheduler.Release}, nil
 	}
 	if resp != nil {
+		w.e.answered.Add(1)
 		w.e.received(w.run.work, resp, req)
+	} else {
+		w.e.unanswered.Add(1)
 	}
 	if !w.enterParse() || !w.enterSpider() {
 		return scheduler.Outcome{Kind: scheduler.Release}, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/skeincrawl/skein/crawl"
 )
 
-// CLOSESPIDER_PAGECOUNT_NO_ITEM counts from the last item, and CLOSESPIDER_PAGECOUNT
+// CLOSE-03, CLOSE-04: CLOSESPIDER_PAGECOUNT_NO_ITEM counts from the last item, and CLOSESPIDER_PAGECOUNT
 // is looked at first.
 func TestClosePagesWithoutItem(t *testing.T) {
 	t.Parallel()
@@ -20,7 +20,12 @@ func TestClosePagesWithoutItem(t *testing.T) {
 		settings []string
 		want     []string
 	}{
-		{"alone", []string{"CLOSESPIDER_PAGECOUNT_NO_ITEM=3"}, []string{"closespider_pagecount_no_item"}},
+		{"CLOSE-03 alone", []string{"CLOSESPIDER_PAGECOUNT_NO_ITEM=3"}, []string{"closespider_pagecount_no_item"}},
+		{
+			"CLOSE-04 long before PAGECOUNT",
+			[]string{"CLOSESPIDER_PAGECOUNT_NO_ITEM=3", "CLOSESPIDER_PAGECOUNT=20"},
+			[]string{"closespider_pagecount_no_item"},
+		},
 		{
 			"at the same page as PAGECOUNT",
 			[]string{"CLOSESPIDER_PAGECOUNT_NO_ITEM=3", "CLOSESPIDER_PAGECOUNT=5"},
@@ -52,7 +57,7 @@ func TestClosePagesWithoutItem(t *testing.T) {
 	}
 }
 
-// CLOSESPIDER_TIMEOUT_NO_ITEM: windows follow each other, whole ones count.
+// CLOSE-07, CLOSESPIDER_TIMEOUT_NO_ITEM: windows follow each other, whole ones count.
 func TestCloseTimeoutWithoutItem(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

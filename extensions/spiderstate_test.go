@@ -18,6 +18,7 @@ type stateless struct{}
 
 func (stateless) Parse(context.Context, *crawl.Response, crawl.Out) error { return nil }
 
+// SER-02, SER-03: without a job nothing is written.
 func TestSpiderState(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

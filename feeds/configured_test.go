@@ -88,7 +88,8 @@ func show(targets []feeds.Target) string {
 	return b.String()
 }
 
-// FE-25, and everything that would be ignored.
+// FE-25, FE-15 and EX-11: a storage, a format, an encoding or an option that is
+// not there is an error, as is everything that would be ignored.
 func TestFromSettingsRefuses(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ feeds, want string }{

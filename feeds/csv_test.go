@@ -43,7 +43,7 @@ func TestCSVColumns(t *testing.T) {
 		late  []string
 	}{
 		{
-			"FE-01 fields of the type, in its order",
+			"FE-01, EX-01 fields of the type, in its order",
 			[]any{fooEgg{Egg: "e", Foo: "f"}, &fooEgg{Foo: "f2", Egg: "e2", Baz: "b2"}},
 			"foo,egg,baz\r\nf,e,\r\nf2,e2,b2\r\n", nil,
 		},
@@ -54,7 +54,7 @@ func TestCSVColumns(t *testing.T) {
 			[]string{"Text", "z"},
 		},
 		{
-			"FE-04 the first item",
+			"FE-04, EX-01 the first item",
 			[]any{crawl.Record{{Name: "foo", Value: "f"}, {Name: "egg", Value: "e"}}, map[string]any{"foo": "f2", "egg": "e2", "baz": "b2"}},
 			"foo,egg\r\nf,e\r\nf2,e2\r\n",
 			[]string{"baz"},

@@ -49,7 +49,8 @@ func (q quick) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // FE-02 (only the fields that are there, in declaration order), EX-08, EX-10,
-// and FE-14 with an encoding of UTF-8.
+// and FE-14 with an encoding of UTF-8. EX-01: a record keeps the order of its
+// fields, a struct that of its type.
 func TestJSONLinesGolden(t *testing.T) {
 	t.Parallel()
 	e := jsonLines(t)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 )
 
 // ErrUnusable is matched (errors.Is) by every error of [Open] that says that
@@ -39,8 +40,23 @@ type MismatchError struct {
 	Want string // the value asked for
 }
 
-// Error names both values.
+// SecretPrefix begins the value of an argument that is the hash of a secret.
+const SecretPrefix = "secret:"
+
+// notGiven is the value of an argument that was not given.
+const notGiven = "(not given)"
+
+// Error names both values, but for those of secrets.
 func (e *MismatchError) Error() string {
+	secret := strings.Contains(e.Have+e.Want, SecretPrefix)
+	switch {
+	case e.Want == notGiven:
+		return fmt.Sprintf("job directory %s was made with %s, which is missing now: use another directory or the same value", e.Dir, e.What)
+	case e.Have == notGiven:
+		return fmt.Sprintf("job directory %s was made without %s: use another directory, or leave it out", e.Dir, e.What)
+	case secret:
+		return fmt.Sprintf("job directory %s was made with another value of %s: use another directory or the same value", e.Dir, e.What)
+	}
 	return fmt.Sprintf("job directory %s was made with %s %s, not %s: use another directory or the same value",
 		e.Dir, e.What, e.Have, e.Want)
 }

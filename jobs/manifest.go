@@ -120,5 +120,5 @@ func argValue(args map[string]string, name string) string {
 	if v, ok := args[name]; ok {
 		return strconv.Quote(v)
 	}
-	return "(not given)"
+	return notGiven
 }

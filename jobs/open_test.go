@@ -229,13 +229,14 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
-// TestOnDisk runs two lives on the file system of the machine.
+// TestOnDisk runs two lives on the file system of the machine, in a directory
+// whose parents are missing too (SCH-16).
 func TestOnDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var addrs []jobs.Addr
 	for life := range 2 {
-		j, err := jobs.Open(jobs.OS(), filepath.Join(dir, "job"), identity(), jobs.Options{SegmentSize: 1 << 10})
+		j, err := jobs.Open(jobs.OS(), filepath.Join(dir, "new", "er", "job"), identity(), jobs.Options{SegmentSize: 1 << 10})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,8 @@ func chain(t testing.TB, env *crawl.Env) crawl.Fetcher {
 	return f
 }
 
-// One fetch through everything: a redirect, a failure that passes, a compressed
+// One fetch through everything: a redirect that says it is compressed and is not
+// (MW-04), a failure that passes, a compressed
 // page; and two that end otherwise.
 func TestChain(t *testing.T) {
 	page := bytes.Repeat([]byte("<p>page</p>"), 1000)
@@ -35,6 +36,7 @@ func TestChain(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/start", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Location", "/flaky")
+		w.Header().Set("Content-Encoding", "gzip")
 		w.WriteHeader(http.StatusFound)
 	})
 	mux.HandleFunc("/flaky", func(w http.ResponseWriter, r *http.Request) {

@@ -13,7 +13,7 @@ func dupeRows() []row {
 		{"DUP-03 case counts", false, caseCounts},
 		{"DUP-06 the first duplicate is logged", false, firstLogged},
 		{"DUP-07 every duplicate is logged", false, everyLogged},
-		{"DUP-09 nothing is filtered", false, nothingFiltered},
+		{"DUP-09 SCH-08 nothing is filtered", false, nothingFiltered},
 		{"DUP-10 start URLs that are not filtered", false, startNotFiltered},
 		{"DUP-11 start URLs that are filtered", false, startFiltered},
 	}

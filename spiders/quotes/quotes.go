@@ -47,7 +47,7 @@ var _ crawl.Starter = (*Spider)(nil)
 
 // Start asks for the first page.
 func (s *Spider) Start(_ context.Context, out crawl.Out) error {
-	out.Request(&crawl.Request{URL: s.Site})
+	out.Request(&crawl.Request{URL: s.Site, DontFilter: true})
 	return nil
 }
 
