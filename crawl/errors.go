@@ -111,7 +111,8 @@ type DropError struct{ Reason string }
 // Error returns the reason.
 func (e *DropError) Error() string { return e.Reason }
 
-// Drop returns the error with which a pipeline drops an item.
+// Drop returns the error with which an item drops itself: from its MarshalJSON or
+// AppendJSON, for example because a field is missing.
 func Drop(reason string) error { return &DropError{Reason: reason} }
 
 // A CloseError ends the crawl.

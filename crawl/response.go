@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"mime"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/PuerkitoBio/goquery"
 	"golang.org/x/net/html"
@@ -89,9 +91,14 @@ func (r *Response) isText() bool {
 // body without any is UTF-8 if it is valid as such, else windows-1252.
 func (r *Response) Text() string { return string(r.decoded()) }
 
-// JSON decodes the body into v, which is a pointer.
+// JSON decodes the body into v, which is a pointer. A body that is valid UTF-8 is
+// taken as such, whatever its charset says (RFC 8259 §8.1).
 func (r *Response) JSON(v any) error {
-	if err := json.Unmarshal(r.decoded(), v); err != nil {
+	body := bytes.TrimPrefix(r.Body, []byte("\xef\xbb\xbf"))
+	if !utf8.Valid(body) || bytes.IndexByte(body, 0) >= 0 { // NUL: UTF-16
+		body = r.decoded()
+	}
+	if err := json.Unmarshal(body, v); err != nil {
 		return fmt.Errorf("decode %s as JSON: %w", r.URL, err)
 	}
 	return nil

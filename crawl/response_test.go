@@ -160,3 +160,17 @@ func TestJoinInEncoding(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// RS-15: JSON is UTF-8, whatever the charset says; a body that is not is decoded.
+func TestJSONCharset(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ charset, body string }{
+		{"iso-8859-1", `{"a":"é"}`}, {"utf-8", "\xef\xbb\xbf" + `{"a":"é"}`}, {"iso-8859-1", "{\"a\":\"\xe9\"}"}, {"utf-16le", "{\x00\"\x00a\x00\"\x00:\x00\"\x00\xe9\x00\"\x00}\x00"},
+	} {
+		r := &crawl.Response{URL: "http://a.test/", Header: http.Header{"Content-Type": {"application/json; charset=" + tc.charset}}, Body: []byte(tc.body)}
+		var v struct{ A string }
+		if err := r.JSON(&v); err != nil || v.A != "é" {
+			t.Errorf("%s %q: %q, %v", tc.charset, tc.body, v.A, err)
+		}
+	}
+}

@@ -47,21 +47,20 @@ type (
 		Request  *Request
 	}
 
-	// ItemScraped is sent for an item that passed the pipelines and is part of
-	// its step.
+	// ItemScraped is sent for an item that is part of its step.
 	ItemScraped struct {
 		Item     any
 		Response *Response // nil for an item of Start
 	}
 
-	// ItemDropped is sent for an item that a pipeline dropped.
+	// ItemDropped is sent for an item that was dropped (see [Drop]).
 	ItemDropped struct {
 		Item     any
 		Response *Response
 		Err      error
 	}
 
-	// ItemError is sent for an item whose pipeline or export failed.
+	// ItemError is sent for an item whose export failed.
 	ItemError struct {
 		Item     any
 		Response *Response

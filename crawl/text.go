@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/unicode"
 )
 
@@ -26,8 +27,12 @@ func (r *Response) decoded() []byte {
 	return r.page.utf8
 }
 
-// toUTF8 decodes a body. What can not be decoded becomes U+FFFD.
+// toUTF8 decodes a body. What can not be decoded becomes U+FFFD. GBK is read as
+// its superset gb18030 (WHATWG Encoding Standard), but not written as such.
 func toUTF8(body []byte, enc encoding.Encoding) []byte {
+	if enc == simplifiedchinese.GBK {
+		enc = simplifiedchinese.GB18030
+	}
 	if enc == unicode.UTF8 && utf8.Valid(body) {
 		return body
 	}

@@ -105,8 +105,13 @@ func show(item any) string {
 	return string(b)
 }
 
-// itemFailed reports an item that could not be exported.
+// itemFailed reports an item that could not be exported, or does not want to be.
 func (e *Engine) itemFailed(ctx context.Context, item any, resp *crawl.Response, err error) {
+	if drop := new(crawl.DropError); errors.As(err, &drop) {
+		e.log.Warn().Msgf("Dropped: %s\n%+v", drop.Reason, item)
+		e.signalErr("ItemDropped", crawl.Send(ctx, e.env.Signals, crawl.ItemDropped{Item: item, Response: resp, Err: err}))
+		return
+	}
 	e.log.Error().Err(err).Msgf("Error processing %s", show(item))
 	e.signalErr("ItemError", crawl.Send(ctx, e.env.Signals, crawl.ItemError{Item: item, Response: resp, Err: err}))
 }

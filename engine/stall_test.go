@@ -112,7 +112,7 @@ func busy(seed uint64, n int) *probe {
 	return p
 }
 
-// LOOP-01: crawls of all shapes never wait for the heartbeat: no wake-up is lost.
+// Crawls of all shapes never wait for the heartbeat: no wake-up is lost.
 func TestNoStall(t *testing.T) {
 	seed := rand.Uint64N(1 << 40)
 	t.Logf("first seed %d", seed)

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/skeincrawl/skein/crawl"
 	"github.com/skeincrawl/skein/feeds"
@@ -167,6 +168,32 @@ func TestLazyStart(t *testing.T) {
 		}
 		p.crawl(t, "CONCURRENT_REQUESTS=1").want(t, "finished", nil)
 		if got, want := strings.Join(sent, " "), "1 2 3 4"; got != want {
+			t.Errorf("sent %s, want %s", got, want)
+		}
+	})
+}
+
+// LOOP-01: Start and requests that wait for their time do not hold each other up,
+// and the crawl goes on to the last of them.
+func TestStartBesidePauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		p := &probe{}
+		var sent []string
+		p.fetch = func(_ context.Context, r *crawl.Request, _ crawl.Fetcher) (*crawl.Response, error) {
+			sent = append(sent, fmt.Sprintf("%s %v", strings.TrimPrefix(r.URL, "http://a.test/"), time.Since(began).Round(time.Second)))
+			return answer(r, ""), nil
+		}
+		p.begin = func(_ context.Context, out crawl.Out) error {
+			out.Request(&crawl.Request{URL: "http://a.test/a"})
+			out.Request(&crawl.Request{URL: "http://a.test/b", NotBefore: began.Add(time.Minute)})
+			<-time.After(2 * time.Minute)
+			out.Request(&crawl.Request{URL: "http://a.test/c"})
+			out.Request(&crawl.Request{URL: "http://a.test/d", NotBefore: began.Add(5 * time.Minute)})
+			return nil
+		}
+		p.crawl(t, "DOWNLOAD_DELAY=0").want(t, "finished", nil)
+		if got, want := strings.Join(sent, ", "), "a 0s, b 1m0s, c 2m0s, d 5m0s"; got != want {
 			t.Errorf("sent %s, want %s", got, want)
 		}
 	})

@@ -2,6 +2,7 @@ package feeds_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -258,6 +259,28 @@ func TestManyItemsInAStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := out.String(), "[\n"+strings.Repeat("{\"a\":1},\n", 3)+"{\"a\":1}\n]\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// FE-23: a feed whose every item fails is begun and ended all the same.
+func TestNothingButBadItems(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	s, err := feeds.New(feeds.Options{Targets: []feeds.Target{target(t, "-:json", false)}, Stdout: &out, Stats: crawl.NewStats()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := jobs.Volatile(s.Jobs())
+	for range 3 {
+		if _, err := s.Render(5, nil); err == nil {
+			t.Fatal("a number is no item")
+		}
+	}
+	if err := errors.Join(job.Close(jobs.End{}), s.Close(true)); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), "[\n\n]\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -27,8 +27,7 @@ func chain(t testing.TB, env *crawl.Env) crawl.Fetcher {
 	return f
 }
 
-// One fetch through everything: a redirect that says it is compressed and is not
-// (MW-04), a failure that passes, a compressed
+// One fetch through everything: a redirect whose body nobody decodes (MW-04), a failure that passes, a compressed
 // page; and two that end otherwise.
 func TestChain(t *testing.T) {
 	page := bytes.Repeat([]byte("<p>page</p>"), 1000)
@@ -38,6 +37,7 @@ func TestChain(t *testing.T) {
 		w.Header().Set("Location", "/flaky")
 		w.Header().Set("Content-Encoding", "gzip")
 		w.WriteHeader(http.StatusFound)
+		_, _ = w.Write(zip(page))
 	})
 	mux.HandleFunc("/flaky", func(w http.ResponseWriter, r *http.Request) {
 		if tries.Add(1) == 1 {

@@ -149,3 +149,31 @@ func TestHTTPProxyUnusable(t *testing.T) {
 		t.Errorf("PX-01: switched off it is %v, %v", m, err)
 	}
 }
+
+// RED-19: the proxy of the environment is chosen anew for what a redirect leads
+// to, of its scheme.
+func TestHTTPProxyOfARedirect(t *testing.T) {
+	setProxies(t, "http://web:1", "http://u:p@secure:2", "")
+	env, _ := newEnv(t, nil)
+	for _, tt := range []struct{ id, from, to, proxy, auth string }{
+		{"same scheme", "http://a.test/", "http://b.test/", "http://web:1", ""},
+		{"other scheme", "http://a.test/", "https://a.test/", "http://secure:2", "Basic dTpw"},
+		{"back", "https://a.test/", "http://a.test/", "http://web:1", ""},
+	} {
+		var sent *crawl.Request
+		wire := crawl.FetcherFunc(func(_ context.Context, r *crawl.Request) (*crawl.Response, error) {
+			sent = r
+			return &crawl.Response{Request: r, URL: r.URL, Status: 302, Header: header("Location", tt.to)}, nil
+		})
+		f := wrap(t, "redirect", env, wrap(t, "httpproxy", env, wire))
+		_, err := f.Fetch(t.Context(), &crawl.Request{URL: tt.from})
+		next := rescheduled(err)
+		if next == nil || next.Options.Proxy != "" || next.Header.Get("Proxy-Authorization") != "" {
+			t.Fatalf("%s: the redirect is %+v, %v, want one without a proxy", tt.id, next, err)
+		}
+		_, _ = f.Fetch(t.Context(), next)
+		if got := sent.Header.Get("Proxy-Authorization"); sent.URL != tt.to || sent.Options.Proxy != tt.proxy || got != tt.auth {
+			t.Errorf("%s: %v was sent to %q with %q, want %q with %q", tt.id, sent, sent.Options.Proxy, got, tt.proxy, tt.auth)
+		}
+	}
+}

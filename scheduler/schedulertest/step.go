@@ -13,7 +13,7 @@ func stepRows() []row {
 	return []row{
 		{"pushes are visible with their Done", false, visibleWithDone},
 		{"the duplicate filter refuses in order", false, refusedInOrder},
-		{"DUP-01 each of many duplicates is refused", false, manyDuplicates},
+		{"DUP-01 SCH-14 each of many duplicates is refused", false, manyDuplicates},
 		{"Has runs beside Step", false, hasBesideStep},
 		{"want is never exceeded", false, wantIsKept},
 		{"a lease is what was pushed", false, leaseIsThePush},
