@@ -39,3 +39,22 @@ func (l *StepLog) TakeCookies() []byte {
 	l.cookies = nil
 	return changes
 }
+
+type waitKey struct{}
+
+// WithWait returns a context for a download that gives its place back while it
+// waits for something else; wait calls what it is given, and returns after it.
+func WithWait(ctx context.Context, wait func(f func())) context.Context {
+	return context.WithValue(ctx, waitKey{}, wait)
+}
+
+// WhileWaiting calls f, in which a middleware waits for something else than the
+// wire, such as the robots.txt that another request is reading. The download that
+// ctx belongs to takes no place of CONCURRENT_REQUESTS meanwhile.
+func WhileWaiting(ctx context.Context, f func()) {
+	if wait, ok := ctx.Value(waitKey{}).(func(func())); ok {
+		wait(f)
+		return
+	}
+	f()
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"sync"
 
 	"github.com/skeincrawl/skein/internal/weburl"
 )
@@ -29,8 +30,9 @@ type StateKeeper interface {
 	Read(f func(state any)) error
 }
 
-// Out takes what a callback produces. It is valid until the callback returns,
-// and is not safe for concurrent use. The first error of any of its methods is
+// Out takes what a callback produces. It is valid until the callback returns: what
+// a goroutine emits later is lost. It is safe for concurrent use, if the functions
+// given to [Out.Through] are. The first error of any of its methods is
 // kept and reported as an error of the callback, unless that returned one itself;
 // what is emitted after it still counts. Once the crawl was stopped hard,
 // [ErrStopped] takes its place and nothing more is emitted.
@@ -41,20 +43,37 @@ type out struct {
 	step  Step
 	fetch Fetcher
 	base  *Response
-	err   *error // shared with those that Through returned
-	first error
+	err   *firstError // shared with those that Through returned
+}
+
+// firstError keeps the first error there was, or ErrStopped.
+type firstError struct {
+	mu  sync.Mutex
+	err error
+}
+
+func (f *firstError) get() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
+}
+
+func (f *firstError) set(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil || errors.Is(err, ErrStopped) {
+		f.err = err
+	}
 }
 
 // NewOut returns an Out for one call of a callback. The response may be nil;
 // else references are resolved against it. fetch serves [Out.Fetch].
 func NewOut(ctx context.Context, base *Response, step Step, fetch Fetcher) Out {
-	o := &out{ctx: ctx, step: step, fetch: fetch, base: base}
-	o.err = &o.first
-	return Out{o}
+	return Out{&out{ctx: ctx, step: step, fetch: fetch, base: base, err: new(firstError)}}
 }
 
 // Err returns the first error there was, or [ErrStopped].
-func (o Out) Err() error { return *o.o.err }
+func (o Out) Err() error { return o.o.err.get() }
 
 // Item emits an item: a struct, a pointer to one, a map, or a [Record].
 func (o Out) Item(item any) {
@@ -69,6 +88,10 @@ func (o Out) Item(item any) {
 // that is unusable is an error of the callback: use [Out.Follow] for references
 // found in a page.
 func (o Out) Request(r *Request) {
+	if r == nil {
+		o.fail(errors.New("a request is nil"))
+		return
+	}
 	if o.o.base != nil {
 		u, err := o.o.base.Join(r.URL)
 		if err != nil {
@@ -148,17 +171,17 @@ func (t *through) Emit(_ context.Context, v any) error {
 	if v = t.f(v); v != nil {
 		t.outer.emit(v)
 	}
-	return *t.outer.o.err
+	return t.outer.o.err.get()
 }
 
 func (t *through) Update(change func(any)) error {
 	t.outer.keep(func(k StateKeeper) error { return k.Update(change) })
-	return *t.outer.o.err
+	return t.outer.o.err.get()
 }
 
 func (t *through) Read(f func(any)) error {
 	t.outer.keep(func(k StateKeeper) error { return k.Read(f) })
-	return *t.outer.o.err
+	return t.outer.o.err.get()
 }
 
 // UpdateState changes the spider's state, of type S, as part of the step: the
@@ -206,7 +229,7 @@ func (o Out) keep(do func(StateKeeper) error) {
 }
 
 func (o Out) emit(v any) {
-	if errors.Is(*o.o.err, ErrStopped) {
+	if errors.Is(o.o.err.get(), ErrStopped) {
 		return
 	}
 	if err := o.o.step.Emit(o.o.ctx, v); err != nil {
@@ -214,11 +237,7 @@ func (o Out) emit(v any) {
 	}
 }
 
-func (o Out) fail(err error) {
-	if *o.o.err == nil || errors.Is(err, ErrStopped) {
-		*o.o.err = err
-	}
-}
+func (o Out) fail(err error) { o.o.err.set(err) }
 
 // Collector is a [Step] that keeps what it is given, for tests of callbacks:
 //

@@ -40,10 +40,11 @@ func waitUntil(ctx context.Context, t time.Time) error {
 	}
 	timer := time.NewTimer(time.Until(t))
 	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	crawl.WhileWaiting(ctx, func() {
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	})
+	return context.Cause(ctx)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"sync"
 
 	"github.com/skeincrawl/skein/crawl"
 	"github.com/skeincrawl/skein/scheduler"
@@ -18,6 +19,7 @@ type starter struct {
 	ordinal  uint64
 	accepted *scheduler.Accepted
 	log      *crawl.StepLog // of its fetches
+	entry    sync.Mutex     // one entry at a time
 }
 
 // start runs in a goroutine of its own. It returns whether Start has ended by
@@ -109,6 +111,8 @@ func (s *starter) rest(ctx context.Context) error {
 
 // Emit implements [crawl.Step].
 func (s *starter) Emit(ctx context.Context, v any) error {
+	s.entry.Lock()
+	defer s.entry.Unlock()
 	s.push, s.items, s.counts = nil, nil, 0
 	for i := range s.feeds {
 		s.feeds[i] = nil
@@ -119,8 +123,7 @@ func (s *starter) Emit(ctx context.Context, v any) error {
 	if len(s.push) == 0 && s.counts == 0 {
 		return nil
 	}
-	changes := s.changes
-	s.changes = nil
+	changes := s.takeChanges()
 	hashes, skip := s.skip()
 	if skip {
 		return nil

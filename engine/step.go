@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"sync"
 
 	"github.com/skeincrawl/skein/crawl"
 	"github.com/skeincrawl/skein/downloader"
@@ -19,8 +20,11 @@ const maxStep = 4 << 20
 // entryCost stands for the memory of an entry beside its encoded request.
 const entryCost = 128
 
-// step collects what one callback emits. It belongs to one worker.
+// step collects what one callback emits. It belongs to one worker; what Emit and
+// Update touch is guarded, for a callback may emit from goroutines of its own.
 type step struct {
+	mu      sync.Mutex
+	over    bool // the callback has returned
 	e       *Engine
 	resp    *crawl.Response // nil for a failure without one, and for Start
 	push    []scheduler.Entry
@@ -43,6 +47,16 @@ var (
 
 // Emit implements [crawl.Step].
 func (s *step) Emit(ctx context.Context, v any) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return errOver
+	}
+	return s.take(ctx, v)
+}
+
+// take is Emit for the one who owns the step.
+func (s *step) take(ctx context.Context, v any) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("emit: %w", context.Cause(ctx))
 	}
@@ -56,6 +70,24 @@ func (s *step) Emit(ctx context.Context, v any) error {
 		return err
 	}
 	return s.add(ctx, entry)
+}
+
+var errOver = errors.New("emit: the callback has returned")
+
+// takeChanges returns the changes of the state since the last call.
+func (s *step) takeChanges() []func(any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	changes := s.changes
+	s.changes = nil
+	return changes
+}
+
+// end makes sure that nothing is added any more.
+func (s *step) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
 }
 
 func (s *step) add(ctx context.Context, entry scheduler.Entry) error {
@@ -110,6 +142,11 @@ type stateStep struct {
 
 // Update implements [crawl.StateKeeper].
 func (s *stateStep) Update(change func(any)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return errOver
+	}
 	s.changes = append(s.changes, change)
 	return nil
 }

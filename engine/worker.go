@@ -15,15 +15,16 @@ import (
 
 // worker carries one lease from its request to its outcome.
 type worker struct {
-	e       *Engine
-	run     *run
-	lease   scheduler.Lease
-	req     *crawl.Request
-	settled bool
-	bytes   int64 // counted in the bytes gate
-	parsing bool  // holds a place of the parse gate
-	parts   uint64
-	log     crawl.StepLog
+	e         *Engine
+	run       *run
+	lease     scheduler.Lease
+	req       *crawl.Request
+	settled   bool
+	placeless bool  // has given its place of the wire gate back for a while
+	bytes     int64 // counted in the bytes gate
+	parsing   bool  // holds a place of the parse gate
+	parts     uint64
+	log       crawl.StepLog
 }
 
 // work runs in a goroutine of its own and always ends with an outcome.
@@ -107,7 +108,7 @@ func (w *worker) decode() (*crawl.Request, error) {
 }
 
 func (w *worker) download() (*crawl.Response, scheduler.SlotHint, error) {
-	ctx := crawl.WithStepLog(withBeside(w.run.work, w.beside), &w.log)
+	ctx := crawl.WithWait(crawl.WithStepLog(withBeside(w.run.work, w.beside), &w.log), w.whileWaiting)
 	if !w.lease.Paced {
 		return w.e.fetch(ctx, w.req)
 	}
@@ -125,8 +126,23 @@ func (w *worker) settle(hint scheduler.SlotHint) {
 		return
 	}
 	w.settled = true
-	w.run.wire.give(1)
+	if !w.placeless {
+		w.run.wire.give(1)
+	}
 	w.run.send(message{progress: scheduler.Progress{Lease: w.lease.ID, Settled: true, Hint: hint}})
+}
+
+// whileWaiting calls f, and lets another download start meanwhile.
+func (w *worker) whileWaiting(f func()) {
+	if w.settled || w.placeless {
+		f()
+		return
+	}
+	w.placeless = true
+	w.run.wire.give(1)
+	w.run.send(message{look: true})
+	f()
+	w.placeless = w.run.wire.take(w.run.work) != nil
 }
 
 // countBytes adds a response to those that wait for their callback or are in it.
@@ -186,7 +202,7 @@ func (w *worker) replace(r *crawl.Request) (*step, error) {
 // not lose it.
 func (w *worker) emit(s *step, r *crawl.Request) error {
 	s.retried = r.Trail.Retries > w.req.Trail.Retries
-	return s.Emit(context.WithoutCancel(w.run.work), r)
+	return s.take(context.WithoutCancel(w.run.work), r)
 }
 
 // follow is emit for what a callback has asked for.
@@ -203,6 +219,7 @@ func (w *worker) callback(resp *crawl.Response, failure *crawl.Failure) (schedul
 	ctx := w.run.work
 	out := crawl.NewOut(ctx, resp, emitter, crawl.FetcherFunc(w.nested))
 	err := crawl.Guard(func() error { return w.e.handler(ctx, resp, failure, out) })
+	s.end()
 	if ctx.Err() != nil { // it may have been cut short, whatever it made of it
 		return scheduler.Outcome{Kind: scheduler.Release}, nil
 	}

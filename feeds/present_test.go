@@ -46,6 +46,28 @@ func TestFileDisturbed(t *testing.T) {
 	}
 }
 
+// What was cut in place is found before the next write hides it behind a hole.
+func TestFileCutInPlace(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "out.jsonl")
+	f := NewFile(path)
+	if err := f.Append([]byte("{}\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Append([]byte("{}\n")); err == nil || !strings.Contains(err.Error(), "was changed by someone else") {
+		t.Errorf("Append: %v", err)
+	}
+	if err := f.Close(false); err == nil {
+		t.Error("Close forgets the failure")
+	}
+	if b, _ := os.ReadFile(path); string(b) != "{" {
+		t.Errorf("the file holds %q", b)
+	}
+}
+
 func appendTo(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {

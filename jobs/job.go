@@ -163,7 +163,7 @@ func Owns(dir, path string) bool {
 		return false
 	}
 	first, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
-	return slices.Contains([]string{lockFile, manifestFile, queueDir, oldQueue, "start.txt", "spider.state", "requests.seen"}, first)
+	return slices.Contains([]string{".", lockFile, manifestFile, queueDir, oldQueue, "start.txt", "spider.state", "requests.seen"}, first)
 }
 
 func (j *Job) init(opt Options) {

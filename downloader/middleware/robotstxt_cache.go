@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/skeincrawl/skein/crawl"
 	"github.com/skeincrawl/skein/internal/robots"
 )
 
@@ -66,9 +67,13 @@ func (c *robotsCache) file(ctx context.Context, origin string) (*robotsFile, err
 		case mine:
 			return c.fetch(ctx, origin)
 		}
-		select {
-		case <-fetching:
-		case <-ctx.Done():
+		crawl.WhileWaiting(ctx, func() {
+			select {
+			case <-fetching:
+			case <-ctx.Done():
+			}
+		})
+		if ctx.Err() != nil {
 			return nil, fmt.Errorf("wait for robots.txt of %s: %w", origin, context.Cause(ctx))
 		}
 	}
