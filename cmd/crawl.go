@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/skeincrawl/skein/crawl"
 	"github.com/skeincrawl/skein/engine"
 	"github.com/skeincrawl/skein/feeds"
+	"github.com/skeincrawl/skein/jobs"
 	"github.com/skeincrawl/skein/settings"
 )
 
@@ -85,6 +87,9 @@ func (f *crawlFlags) run(ctx context.Context, sys *system, root *cobra.Command, 
 	if err != nil {
 		return configError{err}
 	}
+	if err := checkLogFile(opts); err != nil {
+		return configError{err}
+	}
 	t := f.terminal(sys)
 	to, err := openLog(sys, t.err, opts.Settings)
 	if err != nil {
@@ -102,6 +107,27 @@ func (f *crawlFlags) run(ctx context.Context, sys *system, root *cobra.Command, 
 	}
 	defer tuneGC(sys)()
 	return crawlOnce(ctx, sys, opts, t.screen)
+}
+
+// checkLogFile refuses a log that would spoil the job or a feed.
+func checkLogFile(opts engine.Options) error {
+	log := opts.Settings.String("LOG_FILE")
+	if log == "" {
+		return nil
+	}
+	if dir := opts.Settings.String("JOBDIR"); dir != "" && jobs.Owns(dir, log) {
+		return fmt.Errorf("LOG_FILE %s is a file of the job directory itself", log)
+	}
+	path, err := filepath.Abs(log)
+	if err != nil {
+		return fmt.Errorf("LOG_FILE %s: %w", log, err)
+	}
+	for _, t := range opts.Feeds {
+		if feed, err := filepath.Abs(t.Path); t.Path != "" && err == nil && feed == path {
+			return fmt.Errorf("LOG_FILE %s is a feed", log)
+		}
+	}
+	return nil
 }
 
 // crawlOnce crawls. It shows on the screen, unless that is nil, how it goes on.

@@ -1,12 +1,25 @@
 package jobs
 
-import "fmt"
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+)
 
 // judgeFeeds finds for each feed its state and its number in the journal.
 func (j *Job) judgeFeeds(r *Recovery) error {
 	next := uint64(len(j.scan.feeds))
 	for _, f := range j.feeds {
 		st := j.scan.named(f.Name)
+		if st == nil {
+			moved, err := j.moved(f)
+			if err != nil {
+				return err
+			}
+			if st = moved; st != nil {
+				r.Warnings = append(r.Warnings, fmt.Sprintf("feed %s goes on as what was %s: it holds what the job wrote there", f.Name, st.name))
+			}
+		}
 		f.empty = f.Overwrite && r.NewRound
 		if st != nil {
 			f.id = st.id
@@ -48,6 +61,28 @@ func (s *scan) named(name string) *feedState {
 		}
 	}
 	return nil
+}
+
+// moved finds the feed that was moved to another folder, most often with the job:
+// one of the same base name that this run does not have, and whose synced bytes
+// are in the sink.
+func (j *Job) moved(f *feed) (*feedState, error) {
+	if _, err := f.measure(); err != nil || f.plain {
+		return nil, err
+	}
+	for _, st := range j.scan.feeds {
+		if st == nil || st.mark == 0 || !st.hasCRC || f.size < st.mark || filepath.Base(st.name) != filepath.Base(f.Name) {
+			continue
+		}
+		if slices.ContainsFunc(j.feeds, func(o *feed) bool { return o.Name == st.name }) {
+			continue
+		}
+		same, err := f.matches(st)
+		if err != nil || same {
+			return st, err
+		}
+	}
+	return nil, nil //nolint:nilnil // there is none.
 }
 
 // matchFeeds takes steps back from the journal whose bytes a feed has lost.
