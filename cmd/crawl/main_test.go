@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"net"
@@ -205,7 +206,7 @@ func (p *process) code() int {
 
 func (p *process) signal(t *testing.T, s syscall.Signal) {
 	t.Helper()
-	if err := p.Process.Signal(s); err != nil && p.ProcessState == nil {
+	if err := p.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		t.Fatal(err)
 	}
 }
