@@ -52,7 +52,7 @@ func TestScript(t *testing.T) {
 		Condition: func(name string) (bool, error) { return condition(t.Context(), name) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"site": cmdSite, "waitfor": cmdWaitFor, "signal": cmdSignal, "exits": cmdExits, "ended": cmdEnded, "lines": cmdLines,
-			"demo": cmdDemo, "enddemo": cmdEndDemo, "replace": cmdReplace, "records": cmdRecords,
+			"demo": cmdDemo, "enddemo": cmdEndDemo, "replace": cmdReplace, "records": cmdRecords, "waitlines": cmdWaitLines,
 		},
 	})
 }

@@ -74,6 +74,10 @@ type (
 		Response *Response
 	}
 
+	// MemoryWarningReached is sent once, when the memory in use has passed
+	// MEMUSAGE_WARNING_MB (Scrapy's memusage_warning_reached).
+	MemoryWarningReached struct{}
+
 	// SchedulerEmpty is sent when the engine has room for a request and the
 	// scheduler has none.
 	SchedulerEmpty struct{}

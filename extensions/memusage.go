@@ -32,7 +32,7 @@ func NewMemUsage(env *crawl.Env) (Extension, error) {
 		}
 		return nil, nil
 	}
-	return &memUsage{memConfig: cfg, read: readMemory, log: env.Logger("memusage"), stats: env.Stats, close: env.CloseSpider}, nil
+	return &memUsage{memConfig: cfg, read: readMemory, log: env.Logger("memusage"), stats: env.Stats, signals: env.Signals, close: env.CloseSpider}, nil
 }
 
 type memConfig struct {
@@ -49,10 +49,11 @@ var errNoMemory = errors.New("this system does not tell the memory of a process"
 
 type memUsage struct {
 	memConfig
-	read  func() (memory, error)
-	log   zerolog.Logger
-	stats *crawl.Stats
-	close func(reason string)
+	read    func() (memory, error)
+	log     zerolog.Logger
+	stats   *crawl.Stats
+	signals *crawl.Signals
+	close   func(reason string)
 
 	before int64 // the peak before this crawl
 	max    int64
@@ -74,7 +75,7 @@ func (m *memUsage) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		m.judge(used)
+		m.judge(ctx, used)
 		select {
 		case <-ctx.Done():
 			_, err := m.look()
@@ -102,7 +103,7 @@ func (m *memUsage) look() (int64, error) {
 }
 
 // judge holds the memory against the limits. Lines are Scrapy's.
-func (m *memUsage) judge(used int64) {
+func (m *memUsage) judge(ctx context.Context, used int64) {
 	if m.Limit > 0 {
 		if used > int64(m.Limit)<<20 {
 			m.stats.Set("memusage/limit_reached", 1)
@@ -116,5 +117,8 @@ func (m *memUsage) judge(used int64) {
 		m.warned = true
 		m.stats.Set("memusage/warning_reached", 1)
 		m.log.Warn().Msgf("Memory usage reached %dMiB", m.Warning)
+		if err := crawl.Send(ctx, m.signals, crawl.MemoryWarningReached{}); err != nil {
+			m.log.Error().Err(err).Msg("Error caught on signal handler of MemoryWarningReached")
+		}
 	}
 }

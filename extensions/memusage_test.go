@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/skeincrawl/skein/crawl"
 )
 
 const mib = 1 << 20
@@ -21,6 +23,8 @@ func watch(t *testing.T, readings []memory, assign ...string) (stats map[string]
 		env, buf := testEnv(t, assign...)
 		var c closings
 		env.CloseSpider = c.close
+		warnings := 0
+		crawl.On(env.Signals, func(context.Context, crawl.MemoryWarningReached) error { warnings++; return nil })
 		ext, ok := build(t, "memusage", env).(*memUsage)
 		if !ok {
 			t.Skip("memory can not be read here")
@@ -37,6 +41,9 @@ func watch(t *testing.T, readings []memory, assign ...string) (stats map[string]
 			t.Error(err)
 		}
 		stats, log, reasons = env.Stats.Snapshot(), messages(t, buf), c.reasons
+		if reached := stats["memusage/warning_reached"] != nil; warnings > 1 || reached != (warnings == 1) {
+			t.Errorf("%d signals of the warning, warning_reached %v", warnings, stats["memusage/warning_reached"])
+		}
 	})
 	return stats, log, reasons
 }
