@@ -179,7 +179,7 @@ func appendRune(line, v []byte) ([]byte, int) {
 	return utf8.AppendRune(line, r), 6
 }
 
-// hexRune reads \uXXXX.
+// hexRune reads an escape of JSON: \u and four hexadecimal digits.
 func hexRune(v []byte) (rune, bool) {
 	if len(v) < 6 || v[0] != '\\' || v[1] != 'u' {
 		return 0, false

@@ -121,7 +121,7 @@ type CloseError struct{ Reason string }
 // Error returns the reason.
 func (e *CloseError) Error() string { return "close spider: " + e.Reason }
 
-// CloseSpider returns the error with which a callback, a pipeline or a handler
+// CloseSpider returns the error with which a callback or a handler
 // of a signal ends the crawl in good order. The reason defaults to "cancelled".
 func CloseSpider(reason string) error {
 	if reason == "" {
@@ -139,7 +139,7 @@ func (e *UndoError) Error() string { return "undo: " + e.Err.Error() }
 // Unwrap returns the cause.
 func (e *UndoError) Unwrap() error { return e.Err }
 
-// Undo returns the error with which a pipeline or callback undoes the whole
+// Undo returns the error with which a callback undoes the whole
 // step, for example because a database is down: nothing of it is kept and its
 // request goes back to its old place in the queue.
 func Undo(err error) error { return &UndoError{Err: err} }

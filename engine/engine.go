@@ -33,6 +33,7 @@ type Options struct {
 
 // Config is the engine's share of the settings.
 type Config struct {
+	BotName    string        `setting:"BOT_NAME"`
 	Requests   int           `setting:"CONCURRENT_REQUESTS"`
 	Parses     int           `setting:"CONCURRENT_PARSES"`
 	MaxBytes   int64         `setting:"SCRAPER_SLOT_MAX_ACTIVE_SIZE"`

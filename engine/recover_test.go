@@ -139,7 +139,7 @@ func TestMiddlewareAnswers(t *testing.T) {
 	}
 }
 
-// LG-01, LG-03, LG-04: the lines of a page, an item, an item that fails, a
+// LG-01, LG-03, LG-04: the lines of the start, a page, an item, an item that fails, a
 // callback that fails and a download that fails. Items are shown as JSON.
 func TestLines(t *testing.T) {
 	p := &probe{}
@@ -167,10 +167,11 @@ func TestLines(t *testing.T) {
 		out.Follow("/2", nil)
 		return nil
 	}
-	o := probeOptions(t, p, p)
+	o := probeOptions(t, p, p, "BOT_NAME=shopbot")
 	_, o.Feeds, _ = inJob(t)
 	finish(t.Context(), t, o).want(t, "finished", map[string]int64{"item_scraped_count": 1})
 	p.wantLogged(t, map[string]int{
+		`"Starting spider probe (bot: shopbot) without a job directory"`:                        1,
 		`"Crawled (200) <GET http://a.test/1> (referer: None)"`:                                 1,
 		`"Crawled (200) <GET http://a.test/2> (referer: http://a.test/1) ['partial', 'other']"`: 1,
 		`"Scraped from <200 http://a.test/1>\n{\"url\":\"x\"}"`:                                 1,

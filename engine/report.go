@@ -214,7 +214,7 @@ func (e *Engine) announceStart() {
 	if e.cfg.JobDir != "" {
 		job = "with the job in " + e.cfg.JobDir
 	}
-	e.log.Info().Msgf("Starting spider %s %s", e.env.Spec.Name, job)
+	e.log.Info().Msgf("Starting spider %s (bot: %s) %s", e.env.Spec.Name, e.cfg.BotName, job)
 	if _, ok := e.env.Spider.(crawl.Starter); !ok && len(e.env.Spec.StartURLs) == 0 {
 		e.log.Warn().Msgf("Spider %s has neither start URLs nor a Start method", e.env.Spec.Name)
 	}

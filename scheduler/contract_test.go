@@ -8,11 +8,22 @@ import (
 
 func TestContract(t *testing.T) {
 	t.Parallel()
+	overStores(t, schedulertest.Contract)
+}
+
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	overStores(t, schedulertest.Order)
+}
+
+// overStores runs a suite over every store with every priority queue.
+func overStores(t *testing.T, suite func(*testing.T, schedulertest.Opener, ...string)) {
+	t.Helper()
 	for name, open := range stores() {
 		for _, queue := range []string{"downloader-aware", "priority"} {
 			t.Run(name+"/"+queue, func(t *testing.T) {
 				t.Parallel()
-				schedulertest.Contract(t, open, "SCHEDULER_PRIORITY_QUEUE="+queue)
+				suite(t, open, "SCHEDULER_PRIORITY_QUEUE="+queue)
 			})
 		}
 	}

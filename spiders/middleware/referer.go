@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+	"sync/atomic"
 
 	"github.com/skeincrawl/skein/crawl"
 	"github.com/skeincrawl/skein/internal/referrer"
@@ -35,7 +36,7 @@ func newReferer(env *crawl.Env) (crawl.SpiderMiddleware, error) {
 				page = f.Response
 			}
 			if page != nil {
-				from := refererOf{page: resolver.Page(page.URL, page.Header)}
+				from := &refererOf{page: resolver.Page(page.URL, page.Header)}
 				out = out.Through(from.set)
 			}
 			return next(ctx, r, f, out)
@@ -43,11 +44,10 @@ func newReferer(env *crawl.Env) (crawl.SpiderMiddleware, error) {
 	}, nil
 }
 
-// refererOf sets the Referer of what one page emits.
+// refererOf sets the Referer of what one page emits, from any goroutine.
 type refererOf struct {
-	page  referrer.Page
-	value string
-	alone http.Header // the value and nothing else, shared by the requests
+	page referrer.Page
+	last atomic.Pointer[http.Header] // a Referer and nothing else, shared by the requests
 }
 
 func (p *refererOf) set(v any) any {
@@ -59,18 +59,27 @@ func (p *refererOf) set(v any) any {
 	if value == "" {
 		return v
 	}
-	if p.alone == nil || p.value != value {
-		p.value, p.alone = value, http.Header{"Referer": {value}}
-	}
+	alone := p.header(value)
 	c := *r
 	if len(r.Header) == 0 {
-		c.Header = p.alone
+		c.Header = alone
 		return &c
 	}
 	c.Header = make(http.Header, len(r.Header)+1)
 	maps.Copy(c.Header, r.Header)
-	c.Header["Referer"] = p.alone["Referer"]
+	c.Header["Referer"] = alone["Referer"]
 	return &c
+}
+
+// header returns a header with the value, the last one if it will do: most links
+// of a page have the same.
+func (p *refererOf) header(value string) http.Header {
+	if h := p.last.Load(); h != nil && (*h)["Referer"][0] == value {
+		return *h
+	}
+	h := http.Header{"Referer": {value}}
+	p.last.Store(&h)
+	return h
 }
 
 // hasReferer reports whether a request has the header, be it without a value.
