@@ -15,6 +15,9 @@ type End struct {
 	// Active is the content of active.json, which shows people what is queued.
 	// nil writes none.
 	Active []byte
+	// Fill makes a last snapshot, so that the job opens fast; see [Job.Snapshot].
+	// nil makes none.
+	Fill func(*Snapshot)
 }
 
 // Close ends the run: it writes and syncs all that is committed, ends the feeds
@@ -37,14 +40,11 @@ func (j *Job) Close(end End) error {
 	if j.err == nil {
 		j.err = ErrClosed
 	}
-	segs := j.segs
 	j.mu.Unlock()
 	if j.scan != nil {
-		j.scan.close()
+		err = errors.Join(err, j.scan.close())
 	}
-	for _, seg := range segs {
-		err = errors.Join(err, seg.file.Close())
-	}
+	err = errors.Join(err, j.closeAll())
 	if j.lock != nil {
 		err = errors.Join(err, j.lock.Close())
 	}
@@ -55,11 +55,28 @@ func (j *Job) Close(end End) error {
 	return err
 }
 
+// closeAll closes the files of the journal, once nobody reads from them.
+func (j *Job) closeAll() error {
+	j.readers.Lock()
+	defer j.readers.Unlock()
+	err := j.ledger.close()
+	if j.keep.seen != nil {
+		err = errors.Join(err, j.keep.seen.close())
+	}
+	return err
+}
+
 func (j *Job) finish(end End) error {
 	if j.fsys == nil {
 		return j.finishVolatile()
 	}
 	if err := j.sync(); err != nil {
+		return err
+	}
+	if end.Fill != nil {
+		j.captureWith(end.Fill)
+	}
+	if err := j.save(false); err != nil {
 		return err
 	}
 	if end.Active != nil {
@@ -143,17 +160,14 @@ func (j *Job) Reset() error {
 }
 
 func (j *Job) reset() error {
-	// What follows from the journal goes first: it can be made again. The rename
-	// is the moment at which the old job ends.
-	for _, name := range []string{"requests.seen", "spider.state"} {
-		if err := removeIfThere(j.fsys, filepath.Join(j.dir, name)); err != nil {
-			return err
-		}
-	}
 	if err := j.removeOldQueue(); err != nil {
 		return err
 	}
-	j.scan.close()
+	if err := j.scan.close(); err != nil {
+		return err
+	}
+	// The rename is the moment at which the old job ends: without it the other
+	// files mean nothing.
 	err := j.fsys.Rename(j.queue(), filepath.Join(j.dir, oldQueue))
 	if err != nil && !isNotExist(err) {
 		return err
@@ -161,7 +175,12 @@ func (j *Job) reset() error {
 	if err := j.fsys.SyncDir(j.dir); err != nil {
 		return err
 	}
-	j.scan = &scan{fsys: j.fsys, dir: j.queue()}
+	for _, name := range []string{seenFile, "spider.state"} {
+		if err := removeIfThere(j.fsys, filepath.Join(j.dir, name)); err != nil {
+			return err
+		}
+	}
+	j.scan = &scan{fsys: j.fsys, jobDir: j.dir, dir: j.queue(), flag: readWrite}
 	j.round, j.state = 0, StateNew
 	j.manifest = newManifest(j.id)
 	if err := j.manifest.write(j.fsys, j.dir); err != nil {

@@ -28,6 +28,7 @@ type op struct {
 	segment  uint32
 	gen      uint32
 	firstSeq uint64
+	bodyCRC  uint32
 	bodyAt   int // offset of the body within the frame's operations
 }
 
@@ -139,11 +140,11 @@ func (d *decoder) next(o *op) (bool, error) {
 	case OpProvisional:
 		o.Owner = d.addr()
 		d.record(o)
-	case OpAck, OpAttempt:
+	case OpAck, OpAttempt, OpRelease:
 		o.Addr = d.addr()
 	case OpAdopt:
 		o.Owner = d.addr()
-	case OpSeen:
+	case OpSeen, OpUnseen:
 		copy(o.Fingerprint[:], d.take(20))
 	case OpMeta:
 		o.Key = d.bytes()
@@ -174,6 +175,7 @@ func (d *decoder) recordHead(o *op) {
 	o.NotBefore = d.varint()
 	copy(o.Fingerprint[:], d.take(20))
 	o.Slot = d.bytes()
+	o.bodyCRC = d.uint32()
 	o.BodyLen = int(d.small())
 	o.bodyAt = d.pos
 }
@@ -191,7 +193,9 @@ func (d *decoder) internal(o *op) error {
 		d.list(o, true)
 	case opClose:
 		d.list(o, false)
-	case opFinished, opEnd:
+	case opSegment:
+		o.segment = d.small()
+	case opFinished, opEnd, opReopened:
 	default:
 		if o.Kind&opSkip == 0 {
 			return unknownOpError(o.Kind)

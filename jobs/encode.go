@@ -6,10 +6,11 @@ import (
 )
 
 const (
-	formatVersion = 1
+	formatVersion = 2
 	frameHead     = 16      // len32 crc32c seq64
 	maxFrame      = 1 << 30 // of operations in one frame, so that offsets fit into 32 bits
 	markWindow    = 64 << 10
+	maxFeeds      = 1 << 16 // a higher number is no number of a feed
 	magic         = "SKEINJNL"
 )
 
@@ -63,6 +64,7 @@ func appendRecord(dst []byte, ordinal uint32, r *Record) []byte {
 	dst = binary.AppendVarint(dst, r.NotBefore)
 	dst = append(dst, r.Fingerprint[:]...)
 	dst = appendString(dst, r.Slot)
+	dst = binary.LittleEndian.AppendUint32(dst, crc32.Checksum(r.Body, crcTable()))
 	return appendBytes(dst, r.Body)
 }
 
@@ -118,4 +120,8 @@ func appendClose(dst []byte, ends []feedMark) []byte {
 func appendRound(dst []byte, round uint64) []byte {
 	dst = append(dst, byte(OpRound))
 	return binary.AppendUvarint(dst, round)
+}
+
+func appendMeta(dst []byte, key string, value []byte) []byte {
+	return appendBytes(appendString(append(dst, byte(OpMeta)), key), value)
 }

@@ -64,14 +64,23 @@ func (e *MismatchError) Error() string {
 // Is matches [ErrUnusable].
 func (e *MismatchError) Is(target error) bool { return target == ErrUnusable }
 
-// VersionError says that a newer program wrote the directory.
+// VersionError says that another version of the program wrote the directory.
 type VersionError struct {
 	File string
-	What string // such as "format version 2"
+	What string // such as "format version 9"
+	Old  bool   // an earlier one did
 }
 
-// Error says what is too new.
+func versionError(file string, version uint32) *VersionError {
+	return &VersionError{File: file, What: fmt.Sprintf("format version %d", version), Old: version < formatVersion}
+}
+
+// Error says what does not fit.
 func (e *VersionError) Error() string {
+	if e.Old {
+		return fmt.Sprintf("%s has %s, of an earlier program (this one knows format version %d): finish the job with that one, or begin in another directory",
+			e.File, e.What, formatVersion)
+	}
 	return fmt.Sprintf("%s has %s, which this program does not know (it knows format version %d): use a newer one",
 		e.File, e.What, formatVersion)
 }

@@ -89,7 +89,7 @@ const (
 // the directory can be resumed.
 //
 // A job holds one open file for each segment of its journal, and 4 bytes of
-// memory for each record that was ever pushed.
+// memory for each record in them, 12 in those that were packed.
 type Job struct {
 	fsys     FS // nil if volatile
 	dir      string
@@ -104,12 +104,17 @@ type Job struct {
 	tx       Tx
 	feeds    []*feed
 
-	// Locks are taken in this order.
+	// Locks are taken in this order, readers at any place before mu.
 	syncMu sync.Mutex // one sync at a time
 	ioMu   sync.Mutex // one writer of the files: feeds and segments
 	mu     sync.Mutex // the fields below
 
-	segs     []*segment
+	readers sync.RWMutex // held by who reads a record, and by who closes its file
+
+	ledger
+	tail     *segment // the one that takes frames
+	keep     keeper
+	finished bool
 	cur      *batch // takes commits
 	out      *batch // being written, or nil
 	spare    *batch
@@ -171,6 +176,7 @@ func (j *Job) init(opt Options) {
 	j.cur, j.spare = &batch{}, &batch{}
 	j.dirty, j.full, j.late = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
 	j.quit = make(chan struct{})
+	j.keep.wake = make(chan struct{}, 1)
 	j.tx.j = j
 }
 
@@ -257,7 +263,7 @@ func (j *Job) load() error {
 		return err
 	}
 	j.manifest = m
-	j.scan, err = scanJournal(j.fsys, j.queue())
+	j.scan, err = scanJournal(j.fsys, j.dir, readWrite)
 	if err != nil {
 		return j.unusable("read the journal", err)
 	}

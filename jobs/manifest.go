@@ -3,7 +3,6 @@ package jobs
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -59,8 +58,8 @@ func readManifest(fsys FS, dir string) (manifest, error) {
 	// The version comes first: nothing else of a newer file need be readable.
 	var head struct{ Format int }
 	err = json.Unmarshal(b, &head)
-	if err == nil && head.Format > formatVersion {
-		return manifest{}, &VersionError{File: name, What: fmt.Sprintf("format version %d", head.Format)}
+	if err == nil && head.Format > 0 && head.Format != formatVersion {
+		return manifest{}, versionError(name, uint32(head.Format))
 	}
 	var m manifest
 	if err == nil {

@@ -2,6 +2,8 @@ package jobs_test
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -17,10 +19,16 @@ import (
 
 // step is one committed transaction of the model.
 type step struct {
+	run     int
 	push    map[jobs.Addr]jobs.Record
+	parts   map[jobs.Addr]jobs.Record // provisional
+	owner   jobs.Addr                 // of the parts, or of those that are adopted or void
+	adopt   bool
+	release bool
 	ack     []jobs.Addr
 	attempt []jobs.Addr
 	seen    [][20]byte
+	unseen  [][20]byte
 	feeds   [2]string
 	meta    string
 }
@@ -37,7 +45,11 @@ type world struct {
 	flushed int         // survive a kill
 	durable int         // survive a power cut
 	pending []jobs.Addr // pushed and not acked
+	fresh   []uint64    // fingerprints that no snapshot covers
+	marked  int         // fingerprints up to here
+	run     int
 	nested  bool
+	keeps   bool // makes snapshots
 	opt     jobs.Options
 }
 
@@ -46,31 +58,101 @@ func feedName(i int) string { return fmt.Sprintf("/feed%d.jl", i) }
 // state is what a crawl remembers.
 type state struct {
 	live     map[jobs.Addr]string
+	parts    map[jobs.Addr]map[jobs.Addr]part
 	attempts map[jobs.Addr]int
-	seen     map[[20]byte]bool
+	seen     map[uint64]bool
 	meta     map[string]string
+	fresh    []uint64
+	order    []jobs.Addr // of the pending records, as they came
+}
+
+// part is a provisional record.
+type part struct {
+	text string
+	key  uint64
 }
 
 func newState() *state {
-	return &state{map[jobs.Addr]string{}, map[jobs.Addr]int{}, map[[20]byte]bool{}, map[string]string{}}
+	return &state{
+		live: map[jobs.Addr]string{}, parts: map[jobs.Addr]map[jobs.Addr]part{}, attempts: map[jobs.Addr]int{},
+		seen: map[uint64]bool{}, meta: map[string]string{},
+	}
 }
 
-func describe(slot string, prio, notBefore int64, flags uint8, bodyLen int) string {
-	return fmt.Sprintf("%s %d %d %d %d", slot, prio, notBefore, flags, bodyLen)
+func keyOf(fp [20]byte) uint64 { return binary.BigEndian.Uint64(fp[:]) }
+
+func describe(slot string, prio, notBefore int64, flags uint8) string {
+	return fmt.Sprintf("%s %d %d %d", slot, prio, notBefore, flags)
+}
+
+func describeRecord(r jobs.Record) string {
+	return describe(r.Slot, r.Priority, r.NotBefore, r.Flags)
+}
+
+func (s *state) mark(key uint64) {
+	s.seen[key] = true
+	s.fresh = append(s.fresh, key)
+}
+
+func (s *state) unmark(key uint64) {
+	delete(s.seen, key)
+	s.fresh = append(s.fresh, 0, key)
+}
+
+func (s *state) addPart(owner, a jobs.Addr, p part) {
+	if s.parts[owner] == nil {
+		s.parts[owner] = map[jobs.Addr]part{}
+	}
+	s.parts[owner][a] = p
+}
+
+func (s *state) adopt(owner jobs.Addr) {
+	for _, a := range slices.Sorted(maps.Keys(s.parts[owner])) {
+		p := s.parts[owner][a]
+		s.live[a] = p.text
+		s.mark(p.key)
+	}
+	delete(s.parts, owner)
+}
+
+func (s *state) ack(a jobs.Addr) {
+	delete(s.live, a)
+	for _, list := range s.parts {
+		delete(list, a)
+	}
 }
 
 func (s *state) visit(o jobs.Op) error {
+	text := describe(string(o.Slot), o.Priority, o.NotBefore, o.Flags)
 	switch o.Kind {
 	case jobs.OpPush:
-		s.live[o.Addr] = describe(string(o.Slot), o.Priority, o.NotBefore, o.Flags, o.BodyLen)
-		s.seen[o.Fingerprint] = true
+		s.live[o.Addr] = text
+		s.mark(keyOf(o.Fingerprint))
+	case jobs.OpPending:
+		s.live[o.Addr] = text
+		s.order = append(s.order, o.Addr)
+	case jobs.OpProvisional:
+		s.addPart(o.Owner, o.Addr, part{text, keyOf(o.Fingerprint)})
+	case jobs.OpAdopt:
+		s.adopt(o.Owner)
+	case jobs.OpRelease:
+		delete(s.parts, o.Addr)
 	case jobs.OpAck:
-		delete(s.live, o.Addr)
+		s.ack(o.Addr)
 	case jobs.OpAttempt:
 		s.attempts[o.Addr]++
 	case jobs.OpSeen:
-		s.seen[o.Fingerprint] = true
+		s.mark(keyOf(o.Fingerprint))
+	case jobs.OpUnseen:
+		s.unmark(keyOf(o.Fingerprint))
+	case jobs.OpSeenKeys:
+		for b := o.Value; len(b) > 0; b = b[8:] {
+			s.seen[binary.BigEndian.Uint64(b)] = true
+		}
 	case jobs.OpMeta:
+		if string(o.Key) == "run" && s.meta["run"] != string(o.Value) { // no part outlives its run
+			clear(s.parts)
+		}
 		s.meta[string(o.Key)] = string(o.Value)
 	}
 	return nil
@@ -81,28 +163,56 @@ func (s *state) visit(o jobs.Op) error {
 func (w *world) model(n int) (*state, map[jobs.Addr][]byte, [2]string) {
 	s, bodies := newState(), map[jobs.Addr][]byte{}
 	var feeds [2]strings.Builder
+	run := 0
 	for i, st := range w.steps[:n] {
-		for a, r := range st.push {
-			s.live[a] = describe(r.Slot, r.Priority, r.NotBefore, r.Flags, len(r.Body))
-			s.seen[r.Fingerprint] = true
-			bodies[a] = r.Body
+		if st.run != run { // no part outlives its run
+			clear(s.parts)
+			run = st.run
 		}
-		for _, a := range st.ack {
-			delete(s.live, a)
-		}
-		for _, a := range st.attempt {
-			s.attempts[a]++
-		}
-		for _, fp := range st.seen {
-			s.seen[fp] = true
-		}
+		s.apply(&st, bodies)
+		s.meta["run"] = strconv.Itoa(st.run)
 		s.meta["n"] = strconv.Itoa(i + 1)
 		s.meta["value"] = st.meta
 		for k, b := range st.feeds {
 			feeds[k].WriteString(b)
 		}
 	}
+	if run != w.run {
+		clear(s.parts)
+	}
+	maps.DeleteFunc(bodies, func(a jobs.Addr, _ []byte) bool { return s.live[a] == "" })
 	return s, bodies, [2]string{feeds[0].String(), feeds[1].String()}
+}
+
+func (s *state) apply(st *step, bodies map[jobs.Addr][]byte) {
+	for _, a := range slices.Sorted(maps.Keys(st.push)) {
+		r := st.push[a]
+		s.live[a] = describeRecord(r)
+		s.mark(keyOf(r.Fingerprint))
+		bodies[a] = r.Body
+	}
+	for a, r := range st.parts {
+		s.addPart(st.owner, a, part{describeRecord(r), keyOf(r.Fingerprint)})
+		bodies[a] = r.Body
+	}
+	for _, a := range st.ack {
+		s.ack(a)
+	}
+	if st.adopt {
+		s.adopt(st.owner)
+	}
+	if st.release {
+		delete(s.parts, st.owner)
+	}
+	for _, a := range st.attempt {
+		s.attempts[a]++
+	}
+	for _, fp := range st.seen {
+		s.mark(keyOf(fp))
+	}
+	for _, fp := range st.unseen {
+		s.unmark(keyOf(fp))
+	}
 }
 
 func (w *world) fingerprint() (fp [20]byte) {
@@ -128,29 +238,29 @@ func (w *world) record() jobs.Record {
 
 // commit makes one random step.
 func (w *world) commit() error {
-	st := step{push: map[jobs.Addr]jobs.Record{}}
+	st := step{run: w.run, push: map[jobs.Addr]jobs.Record{}}
 	tx := w.job.Begin()
 	if w.rng.IntN(10) == 0 { // abandoned: no trace
 		tx.Push(w.record())
 		tx.Feed(0, []byte("never"))
 		tx = w.job.Begin()
 	}
+	tx.Set("run", []byte(strconv.Itoa(w.run)))
 	for range w.rng.IntN(4) {
 		r := w.record()
 		st.push[tx.Push(r)] = r
 	}
 	if n := len(w.pending); n > 0 {
-		i := w.rng.IntN(n)
-		a := w.pending[i]
-		w.pending = slices.Delete(w.pending, i, i+1)
-		tx.Attempt(a)
-		tx.Ack(a)
-		st.attempt, st.ack = append(st.attempt, a), append(st.ack, a)
+		w.settle(tx, &st, w.rng.IntN(n))
 	}
 	if w.rng.IntN(3) == 0 {
 		fp := w.fingerprint()
 		tx.Seen(fp)
 		st.seen = append(st.seen, fp)
+		if w.rng.IntN(3) == 0 {
+			tx.Unseen(fp)
+			st.unseen = append(st.unseen, fp)
+		}
 	}
 	for k := range st.feeds {
 		if n := w.rng.IntN(4); n > 0 {
@@ -167,8 +277,47 @@ func (w *world) commit() error {
 		return err
 	}
 	w.steps = append(w.steps, st)
-	w.pending = append(w.pending, slices.Sorted(maps.Keys(st.push))...)
+	live, _, _ := w.model(len(w.steps))
+	w.pending = slices.Sorted(maps.Keys(live.live))
+	w.fresh = append(w.fresh, live.fresh[w.marked:]...)
+	w.marked = len(live.fresh)
 	return nil
+}
+
+// settle does something to a pending record: most often it ends its life, and
+// that of some of its parts; else it gets parts, or is given back.
+func (w *world) settle(tx *jobs.Tx, st *step, i int) {
+	a := w.pending[i]
+	st.owner = a
+	switch w.rng.IntN(4) {
+	case 0:
+		st.parts = map[jobs.Addr]jobs.Record{}
+		for range 1 + w.rng.IntN(3) {
+			r := w.record()
+			part := tx.Provisional(a, r)
+			st.parts[part] = r
+		}
+		return
+	case 1:
+		tx.Release(a)
+		st.release = true
+		return
+	}
+	tx.Attempt(a)
+	st.attempt = append(st.attempt, a)
+	now, _, _ := w.model(len(w.steps))
+	for _, part := range slices.Sorted(maps.Keys(now.parts[a])) {
+		if w.rng.IntN(3) == 0 { // a duplicate
+			tx.Ack(part)
+			st.ack = append(st.ack, part)
+		}
+	}
+	if len(now.parts[a]) > 0 {
+		tx.Adopt(a)
+		st.adopt = true
+	}
+	tx.Ack(a)
+	st.ack = append(st.ack, a)
 }
 
 // open recovers and compares. It returns an error only if one was injected.
@@ -182,11 +331,12 @@ func (w *world) open(atLeast int) error {
 	list := make([]jobs.Feed, 2)
 	for k := range list {
 		w.sinks[k] = &fileSink{fs: w.fs, name: feedName(k)}
-		if w.opt.SyncInterval == 0 { // otherwise the background calls it
+		if w.opt.SyncInterval == 0 && !w.keeps { // otherwise the background calls it
 			w.sinks[k].onSync = w.duringSync
 		}
 		list[k] = jobs.Feed{Name: feedName(k), Sink: w.sinks[k]}
 	}
+	w.run++
 	got := newState()
 	r, err := j.Recover(list, got.visit)
 	if err != nil {
@@ -200,17 +350,24 @@ func (w *world) open(atLeast int) error {
 	w.steps = w.steps[:n]
 	w.flushed, w.durable = n, n
 	w.pending = slices.Sorted(maps.Keys(got.live))
+	now, _, _ := w.model(n)
+	w.fresh, w.marked = got.fresh, len(now.fresh)
+	if !slices.IsSorted(got.order) {
+		w.t.Fatal("the pending records came out of order")
+	}
 	return nil
 }
 
 func (w *world) compare(got *state, n int, r jobs.Recovery) {
 	w.t.Helper()
 	want, bodies, feeds := w.model(n)
-	if !maps.Equal(got.live, want.live) {
-		w.t.Fatalf("after %d steps: live\n got %v\nwant %v", n, got.live, want.live)
-	}
-	if !maps.Equal(got.attempts, want.attempts) || !maps.Equal(got.seen, want.seen) || !maps.Equal(got.meta, want.meta) {
-		w.t.Fatalf("after %d steps: attempts, seen or meta differ", n)
+	for what, diff := range map[string]string{
+		"live": difference(got.live, want.live), "attempts": difference(got.attempts, want.attempts),
+		"seen": difference(got.seen, want.seen), "meta": difference(got.meta, want.meta),
+	} {
+		if diff != "" {
+			w.t.Fatalf("after %d steps: %s: %s", n, what, diff)
+		}
 	}
 	for k, s := range feeds {
 		if have := content(w.t, w.fs, feedName(k)); have != s {
@@ -221,6 +378,22 @@ func (w *world) compare(got *state, n int, r jobs.Recovery) {
 		}
 	}
 	w.readAll(bodies)
+}
+
+// difference says what is in one map only, or differs.
+func difference[K cmp.Ordered, V comparable](got, want map[K]V) string {
+	var b strings.Builder
+	for _, k := range slices.Sorted(maps.Keys(got)) {
+		if v, ok := want[k]; !ok || v != got[k] {
+			fmt.Fprintf(&b, " got %v: %v", k, got[k])
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(want)) {
+		if v, ok := got[k]; !ok || v != want[k] {
+			fmt.Fprintf(&b, " want %v: %v", k, want[k])
+		}
+	}
+	return b.String()
 }
 
 func (w *world) readAll(bodies map[jobs.Addr][]byte) {
@@ -278,17 +451,39 @@ func (w *world) live(steps int) {
 				w.flushed = n
 			}
 		case 3:
-			for _, st := range w.steps[max(0, n-5):] {
-				for a, r := range st.push {
-					w.readAll(map[jobs.Addr][]byte{a: r.Body})
-				}
-			}
+			_, bodies, _ := w.model(n)
+			w.readAll(bodies)
+		case 4:
+			w.snapshot()
+		}
+		if w.keeps && w.job.SnapshotDue() {
+			w.snapshot()
 		}
 		if err != nil {
 			_ = w.injected(err)
 			return
 		}
 	}
+}
+
+// snapshot hands the state of the model to the job.
+func (w *world) snapshot() {
+	if !w.keeps {
+		return
+	}
+	s, _, _ := w.model(len(w.steps))
+	w.job.Snapshot(func(snap *jobs.Snapshot) {
+		for k, v := range s.meta {
+			snap.Set(k, []byte(v))
+		}
+		for a, n := range s.attempts {
+			for range n {
+				snap.Attempt(a)
+			}
+		}
+		snap.Seen(w.fresh)
+		w.fresh = nil
+	})
 }
 
 func (w *world) abandon() {

@@ -50,6 +50,19 @@ const (
 	OpMeta Kind = 0x08
 	// OpRound starts the round number Round.
 	OpRound Kind = 0x0C
+	// OpRelease gives the record at Addr back: its attempt is void, and so are the
+	// provisional pushes that it owns.
+	OpRelease Kind = 0x10
+	// OpUnseen takes the mark of a fingerprint back.
+	OpUnseen Kind = 0x11
+
+	// OpPending is a record that was queued before the snapshot from which the
+	// job is recovered. Its fingerprint is among the seen keys; only those of its
+	// fields are set that a queue needs.
+	OpPending Kind = 0x40
+	// OpSeenKeys are fingerprints seen before the snapshot: Value holds the first
+	// 8 bytes of each.
+	OpSeenKeys Kind = 0x41
 )
 
 // The operations that this package handles itself.
@@ -61,6 +74,9 @@ const (
 	opFinished Kind = 0x0D
 	opClose    Kind = 0x0E
 	opEnd      Kind = 0x0F
+	opIndex    Kind = 0x12
+	opSegment  Kind = 0x13 // the records that follow are of another segment
+	opReopened Kind = 0x14
 	opSkip     Kind = 0x80 // this bit: may be skipped by who does not know it
 )
 

@@ -169,11 +169,12 @@ func TestManifestDamage(t *testing.T) {
 		text   string
 		target any
 	}{
-		"newer":      {`{"format": 2, "spider": {"all": "new"}}`, new(*jobs.VersionError)},
-		"cut short":  {`{"format": 1, "spider"`, new(*jobs.DamageError)},
+		"newer":      {`{"format": 3, "spider": {"all": "new"}}`, new(*jobs.VersionError)},
+		"older":      {`{"format": 1, "spider": "books"}`, new(*jobs.VersionError)},
+		"cut short":  {`{"format": 2, "spider"`, new(*jobs.DamageError)},
 		"empty":      {"", new(*jobs.DamageError)},
 		"no version": {`{}`, new(*jobs.DamageError)},
-		"wrong type": {`{"format": 1, "spider": 5}`, new(*jobs.DamageError)},
+		"wrong type": {`{"format": 2, "spider": 5}`, new(*jobs.DamageError)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

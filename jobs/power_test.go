@@ -31,7 +31,7 @@ func TestPowerCuts(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
-			w := &world{t: t, rng: rand.New(rand.NewPCG(seed, 1)), fs: faultfs.New(), opt: manual(1 << 10)}
+			w := &world{t: t, rng: rand.New(rand.NewPCG(seed, 1)), fs: faultfs.New(), opt: manual(1 << 10), keeps: seed%4 != 0}
 			if seed%3 == 0 {
 				w.opt.FlushInterval, w.opt.SyncInterval = time.Nanosecond, time.Nanosecond
 			}

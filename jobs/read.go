@@ -3,6 +3,7 @@ package jobs
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"slices"
 )
@@ -10,8 +11,11 @@ import (
 const readAhead = 1 << 10 // enough for most records with their heads
 
 // Read appends the body of a pushed and committed record to dst. It also finds
-// what is still in the buffer. On an error dst is returned unchanged.
+// what is still in the buffer. On an error dst is returned unchanged; a record
+// that is not what was written is a [DamageError].
 func (j *Job) Read(a Addr, dst []byte) ([]byte, error) {
+	j.readers.RLock()
+	defer j.readers.RUnlock()
 	j.mu.Lock()
 	seg, off, err := j.locate(a)
 	if err != nil {
@@ -23,18 +27,18 @@ func (j *Job) Read(a Addr, dst []byte) ([]byte, error) {
 		return j.readBuffer(seg, a, off, dst)
 	}
 	j.mu.Unlock()
-	return readPush(seg, a, off, dst)
+	return readBody(seg, a, off, dst)
 }
 
 func (j *Job) locate(a Addr) (*segment, int64, error) {
 	if j.phase == closed {
 		return nil, 0, fmt.Errorf("read record %v: %w", a, ErrClosed)
 	}
-	i, k := int64(a.Segment())-1, int64(a.Ordinal())
-	if i < 0 || i >= int64(len(j.segs)) || k >= int64(len(j.segs[i].offsets)) || j.segs[i].offsets[k] == 0 {
+	seg, place, ok := j.find(a)
+	if !ok {
 		return nil, 0, fmt.Errorf("read record %v: no such record", a)
 	}
-	return j.segs[i], int64(j.segs[i].offsets[k]), nil
+	return seg, int64(seg.offsets[place]), nil
 }
 
 func (j *Job) readBuffer(seg *segment, a Addr, off int64, dst []byte) ([]byte, error) {
@@ -69,35 +73,45 @@ func parsePush(b []byte, a Addr, o *op) bool {
 	return !d.bad && uint32(o.Addr) == a.Ordinal()
 }
 
-// readPush reads from the file: mostly with one call, into the free space of
-// dst.
-func readPush(seg *segment, a Addr, off int64, dst []byte) ([]byte, error) {
+// readBody appends the body of a record, read from the file mostly with one call.
+func readBody(seg *segment, a Addr, off int64, dst []byte) ([]byte, error) {
 	var o op
+	b, err := readRecord(seg, a, off, dst, &o)
+	if err != nil {
+		return dst, err
+	}
+	body := b[len(dst)+o.bodyAt:]
+	if crc32.Checksum(body, crcTable()) != o.bodyCRC {
+		return dst, &DamageError{File: seg.name, Offset: off, Reason: fmt.Sprintf("the checksum of record %v is wrong", a)}
+	}
+	n := copy(b[len(dst):], body)
+	return b[:len(dst)+n], nil
+}
+
+// readRecord appends the whole push operation of a record, and reads its head
+// into o.
+func readRecord(seg *segment, a Addr, off int64, dst []byte, o *op) ([]byte, error) {
+	base := len(dst)
 	for ahead := readAhead; ; ahead *= 4 {
-		buf := slices.Grow(dst, ahead)[:len(dst)+ahead]
-		got, err := seg.file.ReadAt(buf[len(dst):], off)
+		buf := slices.Grow(dst, ahead)[:base+ahead]
+		got, err := seg.file.ReadAt(buf[base:], off)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return dst, fmt.Errorf("read record %v: %w", a, err)
 		}
-		chunk := buf[len(dst) : len(dst)+got]
-		if !parsePush(chunk, a, &o) {
+		if !parsePush(buf[base:base+got], a, o) {
 			if got == ahead && ahead < maxFrame { // a very long slot
 				continue
 			}
 			return dst, &DamageError{File: seg.name, Offset: off, Reason: fmt.Sprintf("no record %v here", a)}
 		}
-		if end := o.bodyAt + o.BodyLen; end <= got {
-			n := copy(chunk, chunk[o.bodyAt:end])
-			return buf[:len(dst)+n], nil
+		n := o.bodyAt + o.BodyLen
+		if n <= got {
+			return buf[:base+n], nil
 		}
-		return readBody(seg, a, off+int64(o.bodyAt), o.BodyLen, dst)
+		buf = slices.Grow(buf[:base+got], n-got)[:base+n]
+		if more, err := seg.file.ReadAt(buf[base+got:], off+int64(got)); more < n-got {
+			return dst, fmt.Errorf("read record %v: %w", a, err)
+		}
+		return buf, nil
 	}
-}
-
-func readBody(seg *segment, a Addr, off int64, n int, dst []byte) ([]byte, error) {
-	buf := slices.Grow(dst, n)[:len(dst)+n]
-	if got, err := seg.file.ReadAt(buf[len(dst):], off); got < n {
-		return dst, fmt.Errorf("read record %v: %w", a, err)
-	}
-	return buf, nil
 }

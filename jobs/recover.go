@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -65,7 +64,10 @@ func (j *Job) recover(feeds []Feed, visit func(Op) error, r *Recovery) error {
 	if err := j.cutFeeds(); err != nil {
 		return err
 	}
-	if err := j.replay(visit); err != nil {
+	if visit == nil {
+		visit = func(Op) error { return nil }
+	}
+	if err := j.scan.replay(visit); err != nil {
 		return err
 	}
 	return j.begin(r)
@@ -76,8 +78,10 @@ func (j *Job) tidy() error {
 	if err := mkdirAll(j.fsys, j.queue(), 0o700); err != nil {
 		return err
 	}
-	if err := removeIfThere(j.fsys, filepath.Join(j.queue(), activeFile)); err != nil {
-		return err
+	for _, name := range append(j.scan.garbage, filepath.Join(j.queue(), activeFile), filepath.Join(j.queue(), packFile)) {
+		if err := removeIfThere(j.fsys, name); err != nil {
+			return err
+		}
 	}
 	return j.removeOldQueue()
 }
@@ -93,58 +97,6 @@ func (j *Job) cutTail(r *Recovery) error {
 	return s.cut()
 }
 
-// replay is the second pass: it hands out the operations and notes where the
-// bodies are.
-func (j *Job) replay(visit func(Op) error) error {
-	if visit == nil {
-		visit = func(Op) error { return nil }
-	}
-	var rd frameReader
-	var o op
-	for _, seg := range j.scan.segs {
-		rd.reset(seg.file, seg.size, 0)
-		for {
-			at := rd.off
-			_, ops, err := rd.next()
-			if errors.Is(err, io.EOF) {
-				seg.seal()
-				break
-			}
-			if errors.Is(err, errBadFrame) {
-				return &DamageError{File: seg.name, Offset: at, Reason: "a frame has become unreadable since the job was opened"}
-			}
-			if err != nil {
-				return err
-			}
-			if err := replayFrame(seg, at+frameHead, ops, &o, visit); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func replayFrame(seg *segment, at int64, ops []byte, o *op, visit func(Op) error) error {
-	d := decoder{b: ops}
-	for {
-		ok, err := d.next(o)
-		if !ok || err != nil {
-			return err
-		}
-		switch o.Kind {
-		case OpPush, OpProvisional:
-			o.Addr = makeAddr(seg.id, uint32(o.Addr))
-			seg.place(o.Addr.Ordinal(), at+int64(o.at))
-		case OpAck, OpAttempt, OpSeen, OpAdopt, OpMeta, OpRound:
-		default:
-			continue
-		}
-		if err := visit(o.Op); err != nil {
-			return err
-		}
-	}
-}
-
 // begin makes what was found durable, and writes the first frame of the run.
 func (j *Job) begin(r *Recovery) error {
 	s := j.scan
@@ -156,17 +108,22 @@ func (j *Job) begin(r *Recovery) error {
 			}
 		}
 	}
-	j.segs, j.durable = s.segs, s.lastSeq
+	s.voidAll()
+	j.ledger, j.durable = s.ledger, s.lastSeq
+	s.ledger = ledger{}
+	if n := len(j.segs); n > 0 {
+		j.tail = j.segs[n-1]
+	}
 	j.lastSeq = (s.lastSeq>>32+1)<<32 - 1
 	j.round, j.newEntry = s.round, true
-	s.segs = nil
+	j.startKeeping(s)
 	if r.NewRound {
 		j.round++
 	}
 	r.Round = j.round
 	j.ioMu.Lock()
 	defer j.ioMu.Unlock()
-	if len(j.segs) == 0 || s.sealed {
+	if j.tail == nil || s.sealed {
 		if err := j.addSegment(); err != nil {
 			return err
 		}

@@ -121,8 +121,10 @@ func (j *Job) takeBack(f *feed, w feedWrite, r *Recovery) error {
 	r.CutBytes += n
 	r.Warnings = append(r.Warnings, fmt.Sprintf(
 		"feed %s has lost bytes behind byte %d: %d bytes of the journal were taken back, so that these steps are done again", f.Name, w.from, n))
-	j.scan.close()
-	j.scan, err = scanJournal(j.fsys, j.queue())
+	if err := j.scan.close(); err != nil {
+		return err
+	}
+	j.scan, err = scanJournal(j.fsys, j.dir, readWrite)
 	return err
 }
 

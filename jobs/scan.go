@@ -30,10 +30,14 @@ type feedWrite struct {
 
 // scan is what the first pass over the journal finds.
 type scan struct {
+	ledger
 	fsys      FS
-	dir       string
-	segs      []*segment
-	sealed    bool // the last segment has ended
+	jobDir    string
+	dir       string // of the segments
+	flag      int    // with which segments are opened
+	snap      *snapshot
+	garbage   []string // files that the snapshot has made superfluous
+	sealed    bool     // the last segment has ended
 	broken    []segmentFile
 	cutBytes  int64 // behind the last whole frame
 	lastSeq   uint64
@@ -48,13 +52,12 @@ type scan struct {
 	tailStart string // for the warning
 }
 
-// scanJournal reads the whole journal, checks it, and leaves the segments of
-// its valid part open.
-func scanJournal(fsys FS, dir string) (*scan, error) {
-	s := &scan{fsys: fsys, dir: dir}
+// scanJournal reads the journal behind the newest snapshot, checks it, and leaves
+// the segments of its valid part open.
+func scanJournal(fsys FS, jobDir string, flag int) (*scan, error) {
+	s := &scan{fsys: fsys, jobDir: jobDir, dir: filepath.Join(jobDir, queueDir), flag: flag}
 	if err := s.run(); err != nil {
-		s.close()
-		return nil, err
+		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
 }
@@ -70,44 +73,57 @@ func (s *scan) state() State {
 }
 
 func (s *scan) run() error {
-	files, err := listSegments(s.fsys, s.dir)
+	files, snapshot, err := listQueue(s.fsys, s.dir)
 	if err != nil {
 		return err
 	}
-	for i, f := range files {
-		if f.id != uint32(i+1) {
-			return s.breakAt(files[i:], 0, segmentFile{id: uint32(i + 1), name: filepath.Join(s.dir, segmentName(uint32(i+1), 1))})
+	next, from := uint32(1), int64(0)
+	if snapshot {
+		if s.snap, err = readSnapshot(s.fsys, s.dir); err != nil {
+			return err
 		}
-		seg, err := openSegment(s.fsys, f)
+		if files, err = s.begin(files); err != nil {
+			return err
+		}
+		next, from = s.snap.segment, s.snap.offset
+	}
+	for i, f := range files {
+		if f.first != next || f.packed() {
+			return s.breakAt(files[i:], 0, segmentFile{first: next, name: filepath.Join(s.dir, segmentName(next, next, 1))})
+		}
+		seg, err := openSegment(s.fsys, f, s.flag)
 		if err != nil {
 			return err
 		}
 		s.segs = append(s.segs, seg)
 		s.sealed = false
-		err = s.segment(seg, f)
+		err = s.segment(seg, f, from)
 		whole := errors.Is(err, io.EOF) && (s.sealed || i == len(files)-1)
-		if whole && seg.size > 0 {
-			continue
+		if !whole || seg.size == 0 {
+			if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, errBadFrame) {
+				return err
+			}
+			return s.breakAt(files[i:], s.rd.off, f)
 		}
-		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, errBadFrame) {
-			return err
-		}
-		return s.breakAt(files[i:], s.rd.off, f)
+		next, from = next+1, 0
 	}
 	return nil
 }
 
 // segment reads the frames of one segment up to its end (io.EOF), or to the
 // first bad frame, where the reader stands then (errBadFrame).
-func (s *scan) segment(seg *segment, f segmentFile) error {
-	s.rd.reset(seg.file, seg.size, 0)
+func (s *scan) segment(seg *segment, f segmentFile, from int64) error {
+	if seg.size < from {
+		return &DamageError{File: seg.name, Offset: seg.size, Reason: fmt.Sprintf("it ends here, although %d bytes were once synced", from)}
+	}
+	s.rd.reset(seg.file, seg.size, from)
 	for {
 		at := s.rd.off
 		seq, ops, err := s.rd.next()
 		if err != nil {
 			return err
 		}
-		if !follows(s.lastSeq, seq) || s.sealed {
+		if !follows(s.lastSeq, seq) {
 			s.rd.off = at
 			return errBadFrame
 		}
@@ -115,6 +131,10 @@ func (s *scan) segment(seg *segment, f segmentFile) error {
 			return s.explain(err, f, at)
 		}
 		s.lastSeq, seg.lastSeq = seq, seq
+		if s.sealed {
+			seg.end = s.rd.off
+			return io.EOF
+		}
 	}
 }
 
@@ -159,6 +179,8 @@ func (s *scan) apply(ops []byte, seq uint64, f segmentFile, at int64) error {
 			s.round, s.finished = o.Round, false
 		case opFinished:
 			s.finished = true
+		case opReopened:
+			s.finished = false
 		case opEnd:
 			s.sealed = true
 		}
@@ -166,17 +188,17 @@ func (s *scan) apply(ops []byte, seq uint64, f segmentFile, at int64) error {
 }
 
 func checkHeader(o *op, seq uint64, f segmentFile) error {
-	if o.version > formatVersion {
-		return &VersionError{File: f.name, What: fmt.Sprintf("format version %d", o.version)}
+	if o.version != formatVersion {
+		return versionError(f.name, o.version)
 	}
-	if o.segment != f.id || o.gen != f.gen || o.firstSeq != seq {
+	if o.segment != f.first || o.gen != f.gen || o.firstSeq != seq {
 		return fmt.Errorf("the header is of segment %d generation %d: %w", o.segment, o.gen, errMalformed)
 	}
 	return nil
 }
 
 func (s *scan) nameFeed(o *op) {
-	for uint64(len(s.feeds)) <= o.id && o.id < 1<<16 {
+	for uint64(len(s.feeds)) <= o.id && o.id < maxFeeds {
 		s.feeds = append(s.feeds, nil)
 	}
 	if o.id < uint64(len(s.feeds)) {
@@ -257,11 +279,11 @@ func (s *scan) breakAt(files []segmentFile, off int64, at segmentFile) error {
 	}
 	s.tailStart = fmt.Sprintf("%s offset %d", at.name, off)
 	s.broken = files[1:]
-	if at.id != files[0].id || off == 0 { // nothing of the first file is valid either
+	if at.first != files[0].first || off == 0 { // nothing of the first file is valid either
 		s.broken = files
 	}
 	n := len(s.segs)
-	if n == 0 || s.segs[n-1].id != files[0].id {
+	if n == 0 || s.segs[n-1].first != files[0].first || s.segs[n-1].gen != files[0].gen {
 		return nil
 	}
 	s.segs[n-1].size = off
@@ -308,7 +330,7 @@ func (s *scan) cut() error {
 func (s *scan) cutAt(segment int, offset int64) (cutBytes int64, err error) {
 	for _, seg := range s.segs[segment+1:] {
 		cutBytes += seg.size
-		s.broken = append(s.broken, segmentFile{id: seg.id, name: seg.name})
+		s.broken = append(s.broken, segmentFile{first: seg.first, last: seg.last, gen: seg.gen, name: seg.name})
 		_ = seg.file.Close()
 	}
 	last := s.segs[segment]
@@ -316,11 +338,4 @@ func (s *scan) cutAt(segment int, offset int64) (cutBytes int64, err error) {
 	last.size = offset
 	s.segs = s.segs[:segment+1]
 	return cutBytes, s.cut()
-}
-
-func (s *scan) close() {
-	for _, seg := range s.segs {
-		_ = seg.file.Close()
-	}
-	s.segs = nil
 }

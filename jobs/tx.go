@@ -11,13 +11,22 @@ import (
 // after. It is taken from [Job.Begin] and is abandoned by beginning the next
 // one. All arguments are copied.
 type Tx struct {
-	j     *Job
-	open  bool
-	ops   []byte
-	feeds [][]byte
-	next  uint32   // ordinal of the next push
-	first uint32   // ordinal of the first push
-	at    []uint32 // offsets of the pushes within ops
+	j       *Job
+	open    bool
+	ops     []byte
+	feeds   [][]byte
+	next    uint32   // ordinal of the next push
+	first   uint32   // ordinal of the first push
+	segment uint32   // into which it goes
+	at      []uint32 // offsets of the pushes within ops
+	sizes   []uint32 // of the pushes in bytes
+	marks   []mark   // what it does to records
+}
+
+// mark is what a step does to a record.
+type mark struct {
+	kind     Kind
+	a, owner Addr
 }
 
 // Begin starts a transaction, and drops one that was not committed. The Tx is
@@ -27,7 +36,8 @@ func (j *Job) Begin() *Tx {
 	if cap(t.ops) > maxKept {
 		t.ops = nil
 	}
-	t.open, t.ops, t.at = true, t.ops[:0], t.at[:0]
+	t.open, t.ops, t.at, t.marks = true, t.ops[:0], t.at[:0], t.marks[:0]
+	t.sizes = t.sizes[:0]
 	for len(t.feeds) < len(j.feeds) {
 		t.feeds = append(t.feeds, nil)
 	}
@@ -41,13 +51,13 @@ func (j *Job) Begin() *Tx {
 		return t
 	}
 	j.mu.Lock()
-	full := j.active().size >= j.opt.SegmentSize && j.err == nil
+	full := j.tail.size >= j.segmentSize() && j.err == nil
 	j.mu.Unlock()
 	if full {
 		_ = j.roll() // final: Commit returns it
 	}
-	t.first = uint32(len(j.active().offsets))
-	t.next = t.first
+	t.first = uint32(len(j.tail.offsets))
+	t.next, t.segment = t.first, j.tail.first
 	return t
 }
 
@@ -71,42 +81,60 @@ func (t *Tx) Provisional(owner Addr, r Record) Addr {
 	t.at = append(t.at, uint32(len(t.ops)))
 	t.ops = append(t.ops, byte(OpProvisional))
 	t.ops = appendAddr(t.ops, owner)
-	return t.record(&r)
+	a := t.record(&r)
+	t.marks = append(t.marks, mark{OpProvisional, a, owner})
+	return a
 }
 
 func (t *Tx) record(r *Record) Addr {
 	ordinal := t.next
 	t.next++
 	t.ops = appendRecord(t.ops, ordinal, r)
-	return makeAddr(uint32(len(t.j.segs)), ordinal)
+	t.sizes = append(t.sizes, uint32(len(t.ops))-t.at[len(t.at)-1])
+	return makeAddr(t.segment, ordinal)
 }
 
 // Adopt makes the provisional records of the owner real.
-func (t *Tx) Adopt(owner Addr) { t.addr(OpAdopt, owner) }
+func (t *Tx) Adopt(owner Addr) { t.mark(mark{OpAdopt, 0, owner}) }
 
-// Ack ends the life of a record.
-func (t *Tx) Ack(a Addr) { t.addr(OpAck, a) }
+// Ack ends the life of a record. One that is provisional is as if it never was.
+func (t *Tx) Ack(a Addr) { t.mark(mark{OpAck, a, 0}) }
+
+// Release says that a record is as if it had never been handed out: its attempt
+// and the provisional records that it owns are void.
+func (t *Tx) Release(a Addr) { t.mark(mark{OpRelease, a, 0}) }
+
+func (t *Tx) mark(m mark) {
+	if t.j.fsys == nil {
+		return
+	}
+	t.marks = append(t.marks, m)
+	t.ops = appendAddr(append(t.ops, byte(m.kind)), max(m.a, m.owner))
+}
 
 // Attempt notes that a record was handed to code that may kill the process.
-func (t *Tx) Attempt(a Addr) { t.addr(OpAttempt, a) }
-
-func (t *Tx) addr(kind Kind, a Addr) {
+func (t *Tx) Attempt(a Addr) {
 	if t.j.fsys != nil {
-		t.ops = appendAddr(append(t.ops, byte(kind)), a)
+		t.ops = appendAddr(append(t.ops, byte(OpAttempt)), a)
 	}
 }
 
 // Seen marks a fingerprint without queueing anything.
-func (t *Tx) Seen(fingerprint [20]byte) {
+func (t *Tx) Seen(fingerprint [20]byte) { t.fingerprint(OpSeen, fingerprint) }
+
+// Unseen takes the mark of a fingerprint back.
+func (t *Tx) Unseen(fingerprint [20]byte) { t.fingerprint(OpUnseen, fingerprint) }
+
+func (t *Tx) fingerprint(kind Kind, fp [20]byte) {
 	if t.j.fsys != nil {
-		t.ops = append(append(t.ops, byte(OpSeen)), fingerprint[:]...)
+		t.ops = append(append(t.ops, byte(kind)), fp[:]...)
 	}
 }
 
 // Set sets a value, which may be many megabytes long.
 func (t *Tx) Set(key string, value []byte) {
 	if t.j.fsys != nil {
-		t.ops = appendBytes(appendString(append(t.ops, byte(OpMeta)), key), value)
+		t.ops = appendMeta(t.ops, key, value)
 	}
 }
 
@@ -199,10 +227,12 @@ func (t *Tx) commitFrame() error {
 	if len(t.ops) == 0 {
 		return nil
 	}
-	seg := j.active()
 	at := j.addFrame(t.ops) + frameHead
 	for i, off := range t.at {
-		seg.place(t.first+uint32(i), at+int64(off))
+		j.tail.add(at+int64(off), int64(t.sizes[i]))
+	}
+	for _, m := range t.marks {
+		j.take(m.kind, m.a, m.owner)
 	}
 	return nil
 }

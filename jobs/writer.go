@@ -42,12 +42,10 @@ func (b *batch) reset() {
 	}
 }
 
-func (j *Job) active() *segment { return j.segs[len(j.segs)-1] }
-
 // addFrame puts a frame into the buffer and returns where it begins in the
 // segment. The caller holds mu.
 func (j *Job) addFrame(ops []byte) int64 {
-	seg := j.active()
+	seg := j.tail
 	at := seg.size
 	j.lastSeq++
 	j.cur.frames = appendFrame(j.cur.frames, j.lastSeq, ops)
@@ -101,8 +99,8 @@ func (j *Job) flushHeld() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.fsys != nil {
-		j.active().written += int64(len(b.frames))
-		j.active().dirty = true
+		j.tail.written += int64(len(b.frames))
+		j.tail.dirty = true
 	}
 	b.reset()
 	j.out, j.spare = nil, b
@@ -130,12 +128,19 @@ func (j *Job) writeFrames(b *batch) error {
 	if len(b.frames) == 0 {
 		return nil
 	}
-	seg := j.active()
+	seg := j.tail
 	if _, err := seg.file.WriteAt(b.frames, seg.written); err != nil {
 		return fmt.Errorf("write journal %s: %w", seg.name, err)
 	}
 	j.bytes.Add(uint64(len(b.frames)))
 	return nil
+}
+
+// segmentSize returns the size at which a segment ends. It grows with the number
+// of segments, so that their files stay few. The caller holds mu.
+func (j *Job) segmentSize() int64 {
+	const few = 32
+	return min(j.opt.SegmentSize<<min(len(j.segs)/few, 20), maxSegmentSize)
 }
 
 // roll ends the last segment and begins the next one.
@@ -144,7 +149,9 @@ func (j *Job) roll() error {
 	defer j.ioMu.Unlock()
 	j.mu.Lock()
 	j.addFrame([]byte{byte(opEnd)})
-	j.active().seal()
+	j.tail.end = j.tail.size
+	j.tail.seal()
+	j.keep.ended = true
 	j.mu.Unlock()
 	if err := j.flushHeld(); err != nil {
 		return err
@@ -157,8 +164,11 @@ func (j *Job) roll() error {
 
 // addSegment creates the next segment. The caller holds ioMu, and has flushed.
 func (j *Job) addSegment() error {
-	id := uint32(len(j.segs) + 1)
-	name := filepath.Join(j.queue(), segmentName(id, 1))
+	id := uint32(1)
+	if j.tail != nil {
+		id = j.tail.last + 1
+	}
+	name := filepath.Join(j.queue(), segmentName(id, id, 1))
 	file, err := j.fsys.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("create journal segment: %w", err)
@@ -166,7 +176,8 @@ func (j *Job) addSegment() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.newEntry = true
-	j.segs = append(j.segs, &segment{id: id, name: name, file: file})
+	j.tail = &segment{first: id, last: id, gen: 1, name: name, file: file}
+	j.segs = append(j.segs, j.tail)
 	j.addFrame(appendHeader(nil, id, 1, j.lastSeq+1))
 	return nil
 }
@@ -184,6 +195,9 @@ func (j *Job) Barrier() error {
 // start starts the loops that write in the background.
 func (j *Job) start() {
 	j.wg.Go(func() { j.loop(j.dirty, j.full, j.opt.FlushInterval, j.Flush) })
+	if j.fsys != nil {
+		j.wg.Go(j.keepLoop)
+	}
 	if j.fsys != nil && j.opt.SyncInterval > 0 {
 		j.wg.Go(func() { j.loop(j.late, nil, j.opt.SyncInterval, j.sync) })
 	}

@@ -1,0 +1,269 @@
+package jobs
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// keeper is what a job needs to write snapshots. Its fields belong to the
+// goroutine that writes them, but for those that mu guards.
+type keeper struct {
+	seen     *seenLog
+	idle     []feedState // feeds that this run does not use
+	obsolete []string    // files to be removed once a snapshot does not name them any more
+	wake     chan struct{}
+
+	// Guarded by mu.
+	captured *capture
+	busy     bool
+	unsaved  []uint64 // fingerprints that no snapshot covers
+	saved    int      // number of those that one covers
+	ended    bool     // a segment has ended since the last snapshot
+}
+
+// capture is a snapshot that waits to be written.
+type capture struct {
+	snap  snapshot
+	segs  []*segment // those that it names, in order; the last one takes frames
+	dead  []*segment // those that it does not name any more
+	keys  int        // how many fingerprints it covers, of all in this run
+	feeds []feedAt
+}
+
+// feedAt is a feed at the time of a capture.
+type feedAt struct {
+	*feed
+	at int64
+}
+
+// SnapshotDue reports whether it is time for a snapshot: a segment of the journal
+// has ended since the last one. Without snapshots the journal only grows, and
+// opening it takes longer and longer.
+func (j *Job) SnapshotDue() bool {
+	if j.fsys == nil || !j.snapshotPossible() {
+		return false
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.keep.ended
+}
+
+// Snapshot keeps what fill puts into it as the state of the job's owner after all
+// that is committed. It is called between transactions and returns at once; the
+// writing goes on in the background, and so does the removal of what is not
+// needed any more. An error in that is final, as every error in writing. While
+// another snapshot is being written it does nothing, and fill is not called.
+func (j *Job) Snapshot(fill func(*Snapshot)) {
+	if j.fsys == nil || j.phase != running || !j.snapshotPossible() {
+		return
+	}
+	j.captureWith(fill)
+	poke(j.keep.wake)
+}
+
+func (j *Job) snapshotPossible() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return !j.keep.busy && j.keep.captured == nil && j.err == nil
+}
+
+func (j *Job) captureWith(fill func(*Snapshot)) {
+	var s Snapshot
+	fill(&s)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.keep.unsaved = append(j.keep.unsaved, s.seen...)
+	j.keep.captured = j.capture(s.ops)
+	j.keep.ended = false
+}
+
+// capture notes the state of the journal. The caller holds mu.
+func (j *Job) capture(ops []byte) *capture {
+	c := &capture{keys: j.keep.saved + len(j.keep.unsaved)}
+	c.snap = snapshot{
+		segment: j.tail.first, offset: j.tail.size, seq: j.lastSeq, round: j.round, finished: j.finished,
+		feeds: slices.Clone(j.keep.idle), open: map[Addr][]Addr{}, ops: ops,
+	}
+	for owner, list := range j.open {
+		c.snap.open[owner] = slices.Clone(list)
+	}
+	for _, f := range j.feeds {
+		if !f.plain {
+			c.feeds = append(c.feeds, feedAt{f, f.length})
+		}
+	}
+	for _, seg := range j.segs {
+		if seg.alive == 0 && seg != j.tail {
+			c.dead = append(c.dead, seg)
+			continue
+		}
+		c.segs = append(c.segs, seg)
+		c.snap.files = append(c.snap.files, snapshotFileState{
+			first: seg.first, last: seg.last, gen: seg.gen, count: len(seg.offsets), live: slices.Clone(seg.live),
+		})
+	}
+	return c
+}
+
+// startKeeping takes over from the scan what the snapshots go on with.
+func (j *Job) startKeeping(s *scan) {
+	k := &j.keep
+	k.seen = newSeenLog(j.fsys, j.dir, 0, 0)
+	if s.snap != nil {
+		k.seen.size, k.seen.crc = s.snap.seenSize, s.snap.seenCRC
+	}
+	for _, st := range s.feeds {
+		if st != nil && j.feedByID(st.id) == nil {
+			k.idle = append(k.idle, *st)
+		}
+	}
+}
+
+// keepLoop writes snapshots in the background.
+func (j *Job) keepLoop() {
+	for {
+		select {
+		case <-j.quit:
+			return
+		case <-j.keep.wake:
+		}
+		if err := j.save(true); err != nil {
+			_ = j.fail(err)
+			return
+		}
+	}
+}
+
+// save writes the snapshot that was captured, and then removes what it has made
+// superfluous.
+func (j *Job) save(pack bool) error {
+	c := j.takeCapture()
+	if c == nil {
+		return nil
+	}
+	defer j.setIdle()
+	if err := j.sync(); err != nil {
+		return err
+	}
+	if err := j.complete(c); err != nil {
+		return err
+	}
+	if err := c.snap.write(j.fsys, j.queue()); err != nil {
+		return err
+	}
+	j.saved(c)
+	if err := j.removeDead(c); err != nil || !pack {
+		return err
+	}
+	return j.pack(c)
+}
+
+func (j *Job) takeCapture() *capture {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	c := j.keep.captured
+	j.keep.captured, j.keep.busy = nil, c != nil
+	return c
+}
+
+func (j *Job) setIdle() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.keep.busy = false
+}
+
+// complete makes durable what the snapshot will name, and fills in the rest.
+func (j *Job) complete(c *capture) error {
+	for i, seg := range c.segs {
+		if i < len(c.segs)-1 {
+			if err := j.addIndex(seg); err != nil {
+				return err
+			}
+			c.snap.files[i].size = seg.size
+		}
+	}
+	for _, f := range c.feeds {
+		m, err := f.markAt(f.at, nil)
+		if err != nil {
+			return err
+		}
+		c.snap.feeds = append(c.snap.feeds, feedState{
+			id: f.id, name: f.Name, length: f.at, mark: f.at, closed: f.at, hasCRC: m.hasCRC, crc: m.crc,
+		})
+	}
+	j.mu.Lock()
+	keys := j.keep.unsaved[:c.keys-j.keep.saved]
+	j.mu.Unlock()
+	var err error
+	c.snap.seenSize, c.snap.seenCRC, err = j.keep.seen.append(keys)
+	return err
+}
+
+// addIndex writes the index of a segment that has ended.
+func (j *Job) addIndex(seg *segment) error {
+	if seg.indexed {
+		return nil
+	}
+	frame, err := buildIndex(seg)
+	if err != nil {
+		return err
+	}
+	if err := replaceEnd(seg.file, seg.end, frame); err != nil {
+		return fmt.Errorf("write the index of %s: %w", seg.name, err)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	seg.size, seg.indexed = seg.end+int64(len(frame)), true
+	return nil
+}
+
+// replaceEnd durably puts b in the place of all that is behind an offset.
+func replaceEnd(f File, at int64, b []byte) error {
+	if err := f.Truncate(at); err != nil {
+		return err
+	}
+	if _, err := f.WriteAt(b, at); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// saved notes what the snapshot that is on the disk covers.
+func (j *Job) saved(c *capture) {
+	j.keep.seen.size, j.keep.seen.crc = c.snap.seenSize, c.snap.seenCRC
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.keep.unsaved = slices.Clone(j.keep.unsaved[c.keys-j.keep.saved:])
+	j.keep.saved = c.keys
+	j.segs = slices.DeleteFunc(j.segs, func(s *segment) bool { return slices.Contains(c.dead, s) })
+}
+
+// removeDead removes the files that no snapshot needs any more.
+func (j *Job) removeDead(c *capture) error {
+	if err := j.closeFiles(c.dead); err != nil {
+		return err
+	}
+	for _, seg := range c.dead {
+		j.keep.obsolete = append(j.keep.obsolete, seg.name)
+	}
+	for _, name := range j.keep.obsolete {
+		if err := removeIfThere(j.fsys, name); err != nil {
+			return fmt.Errorf("remove %s: %w", name, err)
+		}
+	}
+	j.keep.obsolete = nil
+	return nil
+}
+
+// closeFiles closes the files of segments that are no longer among those of the
+// job, once nobody reads from them.
+func (j *Job) closeFiles(segs []*segment) error {
+	j.readers.Lock()
+	defer j.readers.Unlock()
+	var errs []error
+	for _, seg := range segs {
+		errs = append(errs, seg.file.Close())
+	}
+	return errors.Join(errs...)
+}
