@@ -10,6 +10,7 @@ import (
 type StepLog struct {
 	mu      sync.Mutex
 	cookies []byte
+	gaveUp  string
 }
 
 type stepLogKey struct{}
@@ -17,6 +18,23 @@ type stepLogKey struct{}
 // WithStepLog returns a context in which components note into log.
 func WithStepLog(ctx context.Context, log *StepLog) context.Context {
 	return context.WithValue(ctx, stepLogKey{}, log)
+}
+
+// NoteGaveUp notes that the request of the step was not tried again although its
+// response asks for it, and why. Outside a step it does nothing.
+func NoteGaveUp(ctx context.Context, reason string) {
+	if log, ok := ctx.Value(stepLogKey{}).(*StepLog); ok {
+		log.mu.Lock()
+		defer log.mu.Unlock()
+		log.gaveUp = reason
+	}
+}
+
+// GaveUp returns what NoteGaveUp noted, "" if it was not called.
+func (l *StepLog) GaveUp() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.gaveUp
 }
 
 // NoteCookies adds a change of cookies to the step that ctx belongs to. It is

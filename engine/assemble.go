@@ -174,6 +174,9 @@ func (e *Engine) base() crawl.Handler {
 	}
 	failer, _ := sp.(crawl.Failer)
 	return func(ctx context.Context, r *crawl.Response, f *crawl.Failure, out crawl.Out) error {
+		if f != nil {
+			noteFailure(ctx, f)
+		}
 		switch {
 		case f != nil && f.Request.Errback != nil:
 			return f.Request.Errback(ctx, f, out)

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +24,8 @@ type worker struct {
 	parsing   bool  // holds a place of the parse gate
 	parts     uint64
 	log       crawl.StepLog
+	failure   *crawl.Failure // that reached the spider's errback, or nobody
+	gaveUp    string         // why a callback's request for another try was refused
 }
 
 // work runs in a goroutine of its own and always ends with an outcome.
@@ -62,7 +63,7 @@ func (w *worker) handle() (scheduler.Outcome, *step) {
 	req, err := w.decode()
 	if err != nil {
 		w.e.log.Error().Err(err).Msg("A queued request can not be read and is given up")
-		return scheduler.Outcome{Kind: scheduler.Dead}, nil
+		return scheduler.Outcome{Kind: scheduler.Dead, Failed: "it can not be read: " + err.Error()}, nil
 	}
 	w.req = req
 	resp, hint, err := w.download()
@@ -73,7 +74,7 @@ func (w *worker) handle() (scheduler.Outcome, *step) {
 		s, rerr := w.replace(re.Request)
 		if rerr == nil {
 			w.settle(hint)
-			return scheduler.Outcome{Kind: scheduler.Done, Push: s.push}, s
+			return scheduler.Outcome{Kind: scheduler.Done, Push: s.push, Answered: resp != nil}, s
 		}
 		err = rerr
 	}
@@ -216,7 +217,7 @@ func (w *worker) follow(s *step, r *crawl.Request) {
 func (w *worker) callback(resp *crawl.Response, failure *crawl.Failure) (scheduler.Outcome, *step) {
 	s, emitter := w.e.newStep(resp)
 	s.flush = w.flush
-	ctx := w.run.work
+	ctx := context.WithValue(w.run.work, failureKey{}, &w.failure)
 	out := crawl.NewOut(ctx, resp, emitter, crawl.FetcherFunc(w.nested))
 	err := crawl.Guard(func() error { return w.e.handler(ctx, resp, failure, out) })
 	s.end()
@@ -233,7 +234,9 @@ func (w *worker) callback(resp *crawl.Response, failure *crawl.Failure) (schedul
 		return scheduler.Outcome{Kind: scheduler.Release}, nil
 	}
 	w.e.scraped(ctx, s)
-	return scheduler.Outcome{Kind: scheduler.Done, Push: s.push, Feeds: s.feedBytes()}, s
+	return scheduler.Outcome{
+		Kind: scheduler.Done, Push: s.push, Feeds: s.feedBytes(), Answered: resp != nil, Failed: w.failed(),
+	}, s
 }
 
 // judge reports, counts and carries out what an error of the handler asks for.
@@ -251,10 +254,9 @@ func (w *worker) judge(ctx context.Context, s *step, err error, resp *crawl.Resp
 	case errors.As(err, &stop):
 		w.e.closeSpider(stop.Reason)
 	case errors.As(err, &retry):
-		if next, ok := w.e.retry.Next(cmp.Or(retry.Request, w.req), retry.Reason); ok {
-			w.follow(s, next) //nolint:contextcheck // it must outlive the cut.
-		}
+		w.tryAgain(s, retry)
 	case errors.As(err, &reschedule):
+		w.failure = nil
 		w.follow(s, reschedule.Request) //nolint:contextcheck // it must outlive the cut.
 	case ctx.Err() != nil:
 		return false // what failed may have failed because of the cut

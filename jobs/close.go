@@ -91,7 +91,7 @@ func (j *Job) finish(end End) error {
 	if err != nil {
 		return err
 	}
-	if err := j.lastFrame(end.Finished, ends); err != nil {
+	if err := j.lastFrame(end.Finished, ends); err != nil || j.edits {
 		return err
 	}
 	j.manifest.Reason = end.Reason
@@ -109,7 +109,11 @@ func (j *Job) lastFrame(finished bool, ends []feedMark) error {
 	if finished {
 		ops = append(ops, byte(opFinished))
 	}
-	return j.syncMarked(appendClose(appendMark(ops, j.durable, j.marks()), ends))
+	ops = appendMark(ops, j.durable, j.marks())
+	if !j.edits || !j.unclean { // else the feeds are as the run before has left them
+		ops = appendClose(ops, ends)
+	}
+	return j.syncMarked(ops)
 }
 
 // endFeeds writes what ends the feeds, behind what is committed. All else is in

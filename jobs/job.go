@@ -24,6 +24,9 @@ const (
 	maxPending           = 4 << 20        // then a commit writes by itself
 	maxKept              = 2 * maxPending // capacity of a buffer that is kept for reuse
 
+	lockTries = 5
+	lockPause = 10 * time.Millisecond
+
 	lockFile   = "lock"
 	activeFile = "active.json"
 	oldQueue   = "requests.queue.old"
@@ -98,6 +101,8 @@ type Job struct {
 	lock     File
 	manifest manifest
 	scan     *scan // between Open and Recover
+	edits    bool  // see Edit
+	unclean  bool  // the run before the edit did not end in good order
 	state    State
 	phase    phase
 	closeErr error
@@ -137,22 +142,46 @@ type Job struct {
 // journal. It changes nothing in a directory that holds a job already, but for
 // the content of the lock file. Its errors match [ErrUnusable].
 func Open(fsys FS, dir string, id Identity, opt Options) (*Job, error) {
-	dir = filepath.Clean(dir)
-	j := &Job{fsys: fsys, dir: dir, id: id}
+	j := &Job{fsys: fsys, dir: filepath.Clean(dir), id: id}
 	j.init(opt)
-	if err := mkdirAll(fsys, dir, 0o700); err != nil {
+	if err := mkdirAll(fsys, j.dir, 0o700); err != nil {
 		return nil, j.unusable("make it", err)
 	}
-	if err := j.checkEntries(); err != nil {
+	if err := j.enter(); err != nil {
 		return nil, err
-	}
-	if err := j.takeLock(); err != nil {
-		return nil, err
-	}
-	if err := j.load(); err != nil {
-		return nil, errors.Join(err, j.lock.Close())
 	}
 	return j, nil
+}
+
+// Edit opens a job directory that is there, whatever its identity, to change what
+// is queued in it between two runs. Recovering it begins neither a run nor a
+// round, and leaves the feeds as they are.
+func Edit(fsys FS, dir string) (*Job, error) {
+	j := &Job{fsys: fsys, dir: filepath.Clean(dir), edits: true}
+	j.init(Options{})
+	m, err := readManifest(fsys, j.dir)
+	if err != nil {
+		return nil, j.unusable("read "+manifestFile, err)
+	}
+	j.id = m.identity()
+	if err := j.enter(); err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+// enter takes the lock and reads what is there.
+func (j *Job) enter() error {
+	if err := j.checkEntries(); err != nil {
+		return err
+	}
+	if err := j.takeLock(); err != nil {
+		return err
+	}
+	if err := j.load(); err != nil {
+		return errors.Join(err, j.lock.Close())
+	}
+	return nil
 }
 
 // Owns reports whether a path is, or is below, something that a job in dir keeps
@@ -216,8 +245,12 @@ func (j *Job) checkEntries() error {
 func (j *Job) takeLock() error {
 	name := filepath.Join(j.dir, lockFile)
 	lock, err := j.fsys.Lock(name)
+	for tries := 0; errors.Is(err, ErrLocked) && tries < lockTries; tries++ {
+		time.Sleep(lockPause) // somebody may only be looking whether it is locked, see Owner
+		lock, err = j.fsys.Lock(name)
+	}
 	if errors.Is(err, ErrLocked) {
-		return j.owner(name)
+		return readOwner(j.fsys, j.dir, name)
 	}
 	if err != nil {
 		return j.unusable("lock it", err)
@@ -237,10 +270,10 @@ func (j *Job) takeLock() error {
 	return nil
 }
 
-// owner reads who holds the lock; the file may be unreadable or half written.
-func (j *Job) owner(name string) error {
-	e := &InUseError{Dir: j.dir}
-	if b, err := readFile(j.fsys, name); err == nil {
+// readOwner reads who holds the lock; the file may be unreadable or half written.
+func readOwner(fsys FS, dir, name string) *InUseError {
+	e := &InUseError{Dir: dir}
+	if b, err := readFile(fsys, name); err == nil {
 		if n, _ := fmt.Sscanf(string(b), "pid %d\nhost %s\n", &e.PID, &e.Host); n < 2 {
 			e.PID = 0
 		}
@@ -305,7 +338,7 @@ func (j *Job) Round() uint64 {
 
 // Info returns what the manifest says.
 func (j *Job) Info() Info {
-	return Info{Created: j.manifest.Created, Runs: j.manifest.Runs, Reason: j.manifest.Reason}
+	return j.manifest.info()
 }
 
 // Stats returns the counts up to now.

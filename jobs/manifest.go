@@ -48,6 +48,14 @@ func newManifest(id Identity) manifest {
 	}
 }
 
+func (m *manifest) identity() Identity {
+	return Identity{Spider: m.Spider, Args: m.Args, Fingerprinter: m.Fingerprinter, Filter: m.Filter, QueueClass: m.QueueClass}
+}
+
+func (m *manifest) info() Info {
+	return Info{Created: m.Created, Runs: m.Runs, Reason: m.Reason}
+}
+
 // readManifest returns an error matching fs.ErrNotExist if there is none.
 func readManifest(fsys FS, dir string) (manifest, error) {
 	name := filepath.Join(dir, manifestFile)

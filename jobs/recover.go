@@ -48,7 +48,8 @@ func (j *Job) recover(feeds []Feed, visit func(Op) error, r *Recovery) error {
 		return err
 	}
 	r.Clean = j.scan.clean || j.scan.round == 0
-	r.NewRound = j.state != StateResumed
+	r.NewRound = j.state != StateResumed && !j.edits
+	j.finished, j.unclean = j.scan.finished && j.edits, !r.Clean
 	if err := j.tidy(); err != nil {
 		return err
 	}
@@ -142,7 +143,10 @@ func (j *Job) firstFrame(r *Recovery) error {
 	if r.NewRound {
 		ops = appendRound(ops, j.round)
 	}
-	marks := j.idleMarks()
+	var marks []feedMark
+	if !j.edits {
+		marks = j.idleMarks()
+	}
 	for _, f := range j.feeds {
 		if f.plain {
 			continue
@@ -171,6 +175,9 @@ func (j *Job) firstFrame(r *Recovery) error {
 		return err
 	}
 	j.durable = j.lastSeq
+	if j.edits {
+		return nil
+	}
 	j.manifest.Runs++
 	j.manifest.Reason = ""
 	return j.manifest.write(j.fsys, j.dir)

@@ -119,6 +119,14 @@ func (t *Tx) Attempt(a Addr) {
 	}
 }
 
+// Reopen makes a job unfinished: the next run goes on with what is queued, in the
+// same round.
+func (t *Tx) Reopen() {
+	if t.j.fsys != nil {
+		t.ops = append(t.ops, byte(opReopened))
+	}
+}
+
 // Seen marks a fingerprint without queueing anything.
 func (t *Tx) Seen(fingerprint [20]byte) { t.fingerprint(OpSeen, fingerprint) }
 

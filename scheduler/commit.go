@@ -13,6 +13,7 @@ const (
 	flagStart      = 1 << iota // waits in the queue of start requests
 	flagEmitted                // emitted by Start itself
 	flagDontFilter             // does not mark its fingerprint
+	flagFailed                 // was given up: it is kept, and not queued
 )
 
 // Keys of the job's meta records.
@@ -22,8 +23,6 @@ const (
 	metaStartItem  = "start.item"
 	metaStartEnd   = "start.ended"
 	metaCallback   = "callback"      // a name that requests have
-	metaRefused    = "refused"       // the address of a part that is a duplicate
-	metaReleased   = "released"      // a request was given back: its attempt and parts are void
 	metaUnstored   = "unstored"      // a request that can not be stored was taken
 	metaHandled    = "unstored.done" // and one was handled
 	metaStartAgain = "start.again"   // Start is to run again, as if it never had
@@ -52,7 +51,7 @@ func (f *Local) advance(progress []Progress, now time.Time) error {
 			tx.Attempt(jobs.Addr(l.ref.ID))
 			careful = careful || f.careful(l)
 		} else {
-			tx.Set(metaReleased, number(uint64(l.owner())))
+			tx.Release(l.owner())
 		}
 	}
 	if tx == nil {
@@ -136,6 +135,7 @@ func (f *Local) commitStart(g *Grant, o *Outcome, now time.Time) error {
 	if f.durable {
 		for _, h := range o.Items {
 			tx.Set(metaStartItem, number(h))
+			f.kept.emitted = append(f.kept.emitted, h)
 		}
 	}
 	for i := range o.Push {
@@ -154,6 +154,7 @@ func (f *Local) commitStartEnd() error {
 	if !f.durable {
 		return nil
 	}
+	f.kept.forgetStart(f.startDone)
 	tx := f.job.Begin()
 	tx.Set(metaStartEnd, nil)
 	return tx.Commit()
@@ -166,9 +167,11 @@ func (f *Local) finishTx(tx *jobs.Tx, o *Outcome) error {
 	}
 	if f.durable && o.State != nil {
 		tx.Set(metaState, o.State)
+		f.kept.state = append(f.kept.state[:0], o.State...)
 	}
 	if f.durable && o.Cookies != nil {
 		tx.Set(metaCookies, o.Cookies)
+		f.kept.cookies = append(f.kept.cookies, o.Cookies...)
 	}
 	return tx.Commit()
 }
@@ -185,6 +188,13 @@ func (f *Local) commitDone(g *Grant, o *Outcome, now time.Time) error {
 	if err := f.adopt(g, tx, l, now); err != nil {
 		return err
 	}
+	if o.Answered {
+		f.kept.answered = true
+		f.kept.forgetStart(f.startDone)
+	}
+	if err := f.keepFailed(tx, l, o); err != nil {
+		return err
+	}
 	f.drop(tx, l)
 	for i := range o.Push {
 		if err := f.push(g, tx, &o.Push[i], 0, now); err != nil {
@@ -199,6 +209,7 @@ func (f *Local) commitDone(g *Grant, o *Outcome, now time.Time) error {
 func (f *Local) drop(tx *jobs.Tx, l *lease) {
 	if l.layer == disk {
 		tx.Ack(jobs.Addr(l.ref.ID))
+		delete(f.kept.suspects, jobs.Addr(l.ref.ID))
 		if l.ref.ID == f.alone {
 			f.alone = 0
 		}
@@ -206,8 +217,10 @@ func (f *Local) drop(tx *jobs.Tx, l *lease) {
 	}
 	if s := f.store.get(l.ref.ID); f.durable && s.request != nil {
 		tx.Set(metaHandled, nil)
+		f.kept.unstored--
 		if s.marked {
 			tx.Seen(s.fp)
+			f.filter.note(s.fp)
 		}
 	}
 	f.store.remove(l.ref.ID)
@@ -222,7 +235,7 @@ func (f *Local) release(id LeaseID, now time.Time) error {
 	}
 	if l.entered || l.onDisk() {
 		tx := f.job.Begin()
-		tx.Set(metaReleased, number(uint64(l.owner())))
+		tx.Release(l.owner())
 		if err := tx.Commit(); err != nil {
 			return err
 		}
@@ -249,12 +262,15 @@ func (f *Local) giveBack(id LeaseID, now time.Time) error {
 // even where it is not filtered: a link back to a start URL is a duplicate.
 func (f *Local) push(g *Grant, tx *jobs.Tx, e *Entry, flags uint8, now time.Time) error {
 	r := e.Request
-	if !r.DontFilter && (e.Known || !f.filter.mark(e.Fingerprint)) {
+	if !r.DontFilter && (e.Known || !f.filter.mark(e.Fingerprint, e.Body != nil)) {
 		f.refuse(g, e)
 		return nil
 	}
 	if r.DontFilter && flags&flagEmitted != 0 {
-		f.filter.mark(e.Fingerprint)
+		f.filter.mark(e.Fingerprint, false)
+		if e.Body != nil { // also if a request that the job does not know has marked it
+			f.filter.note(e.Fingerprint)
+		}
 	}
 	ref, layer := f.write(tx, e, flags)
 	f.report.enqueue(layer)
@@ -278,6 +294,9 @@ func (f *Local) write(tx *jobs.Tx, e *Entry, flags uint8) (Ref, int) {
 	}
 	f.noteNames(tx, e)
 	ref.ID = uint64(tx.Push(record(e, flags)))
+	if flags&flagEmitted != 0 {
+		f.kept.emitted = append(f.kept.emitted, HashOf(e.Fingerprint))
+	}
 	return ref, disk
 }
 
@@ -296,6 +315,7 @@ func (f *Local) stored(e *Entry, flags uint8) stored {
 func (f *Local) noteUnstored(tx *jobs.Tx) {
 	if f.durable {
 		tx.Set(metaUnstored, nil)
+		f.kept.unstored++
 	}
 }
 
@@ -341,7 +361,7 @@ func (f *Local) place(ref Ref, layer int, notBefore, now time.Time) error {
 func (f *Local) endRun(reason string) error {
 	tx := f.job.Begin()
 	if reason == NoResponse {
-		tx.Set(metaStartAgain, nil)
+		f.startAgain(tx)
 	}
 	tx.Set(metaRunEnded, nil)
 	return tx.Commit()

@@ -90,12 +90,47 @@ type layer struct {
 
 // filter is the duplicate filter: nothing is ever seen if it is off.
 type filter struct {
-	off  bool
-	seen SeenSet
+	off   bool
+	seen  SeenSet
+	keep  bool     // there is a job directory
+	fresh []uint64 // what no snapshot covers, as [jobs.Snapshot.Seen] takes it
 }
 
-// mark marks a fingerprint and reports whether it is new.
-func (d *filter) mark(fp Fingerprint) bool { return d.off || d.seen.Add(fp) }
+// mark marks a fingerprint and reports whether it is new. A mark that the job does
+// not know does not outlive the process.
+func (d *filter) mark(fp Fingerprint, known bool) bool {
+	if d.off {
+		return true
+	}
+	isNew := d.seen.Add(fp)
+	if isNew && known {
+		d.note(fp)
+	}
+	return isNew
+}
+
+// note lets the next snapshot have a fingerprint that is marked.
+func (d *filter) note(fp Fingerprint) {
+	if key := seenKey(fp); d.keep && key != 0 {
+		d.fresh = append(d.fresh, key)
+	}
+}
+
+// know marks the fingerprints whose first 8 bytes follow each other in keys.
+func (d *filter) know(keys []byte) {
+	for ; len(keys) >= 8 && !d.off; keys = keys[8:] {
+		var fp Fingerprint
+		copy(fp[:], keys[:8])
+		d.seen.Add(fp)
+	}
+}
+
+// unmark takes the mark of a fingerprint back.
+func (d *filter) unmark(fp Fingerprint) {
+	if key := seenKey(fp); d.seen.Remove(fp) && d.keep && key != 0 {
+		d.fresh = append(d.fresh, 0, key)
+	}
+}
 
 func (d *filter) has(fp Fingerprint) bool { return !d.off && d.seen.Has(fp) }
 

@@ -167,6 +167,13 @@ type Outcome struct {
 
 	// Cookies are the changes of cookies that the step brought.
 	Cookies []byte
+
+	// Answered tells that a response came, of whatever status.
+	Answered bool
+
+	// Failed is why the request was given up after its retries; "" if it was not.
+	// A job keeps such requests, to be listed and put back.
+	Failed string
 }
 
 // An Entry is a request on its way into the frontier. The worker that emitted

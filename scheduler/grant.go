@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,14 +13,36 @@ import (
 // grant leases the next request, if one may start.
 func (f *Local) grant(now time.Time) (Lease, bool, error) {
 	for i := range f.layers {
-		s := f.next(i, now)
-		if s == nil {
-			continue
+		for s := f.next(i, now); s != nil; s = f.next(i, now) {
+			l, err := f.take(s, i, now)
+			if damage := new(unreadableError); errors.As(err, &damage) {
+				if err = f.skip(damage, now); err == nil {
+					continue
+				}
+			}
+			return l, err == nil, err
 		}
-		l, err := f.take(s, i, now)
-		return l, err == nil, err
 	}
 	return Lease{}, false, nil
+}
+
+// unreadableError is a queued request whose record in the job is damaged.
+type unreadableError struct {
+	ref Ref
+	err error
+}
+
+func (e *unreadableError) Error() string { return e.err.Error() }
+
+// skip drops a request that can not be read any more. The crawl goes on without
+// it.
+func (f *Local) skip(u *unreadableError, now time.Time) error {
+	f.report.stats.Inc("scheduler/unreadable")
+	f.report.log.Error().Err(u.err).Msgf("A queued request of slot %s can not be read and is dropped", u.ref.Slot)
+	tx := f.job.Begin()
+	tx.Ack(jobs.Addr(u.ref.ID))
+	f.refreshName(u.ref.Slot, now)
+	return tx.Commit()
 }
 
 // next returns the slot whose turn it is in a layer, nil if there is none.
@@ -50,7 +73,11 @@ func (f *Local) take(s *slot, layer int, now time.Time) (Lease, error) {
 	out := Lease{ID: f.nextLease, Slot: s.name}
 	l := &lease{ref: ref, layer: layer}
 	if layer == disk {
-		if out.Body, err = f.job.Read(jobs.Addr(ref.ID), nil); err != nil {
+		out.Body, err = f.job.Read(jobs.Addr(ref.ID), nil)
+		if damage := new(jobs.DamageError); errors.As(err, &damage) {
+			return out, &unreadableError{ref, damage}
+		}
+		if err != nil {
 			return out, fmt.Errorf("read a request of slot %s: %w", s.name, err)
 		}
 	} else {

@@ -41,6 +41,7 @@ type Local struct {
 	closed    bool
 	suspects  []Ref  // requests that may have killed the process, to be tried alone
 	alone     uint64 // the suspect that is queued or leased, 0 for none
+	kept      kept   // for snapshots
 	boundary  uint64 // requests with lower addresses may have been with a process that died
 }
 
@@ -99,6 +100,9 @@ func (f *Local) Step(_ context.Context, progress []Progress, done []Outcome, wan
 	defer f.mu.Unlock()
 	if f.closed {
 		return Grant{}, errClosed("step")
+	}
+	if f.durable && f.job.SnapshotDue() {
+		f.job.Snapshot(f.snapshot)
 	}
 	g := f.emptyGrant()
 	defer func() { f.granted = g }()
@@ -296,7 +300,7 @@ func (f *Local) Close(_ context.Context, reason string) error {
 	end := jobs.End{Reason: reason, Finished: reason == "finished" && f.startDone && f.pending() == 0 && err == nil}
 	if f.durable {
 		err = errors.Join(err, f.endRun(reason))
-		end.Active = f.active()
+		end.Active, end.Fill = f.active(), f.snapshot
 	}
 	return errors.Join(err, f.job.Close(end))
 }

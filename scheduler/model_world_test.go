@@ -158,7 +158,7 @@ func (w *world) openJob(cfg modelConfig) *jobs.Job {
 		return jobs.Volatile(nil)
 	}
 	w.env.JobDir = "/job"
-	opt := jobs.Options{SegmentSize: 4096, FlushInterval: 1 << 60, SyncInterval: 1 << 60}
+	opt := jobs.Options{SegmentSize: 1 << 10, FlushInterval: 1 << 60, SyncInterval: 1 << 60}
 	if cfg.syncedSteps {
 		opt.SyncInterval = 0
 	}

@@ -64,7 +64,7 @@ func (f *Local) adopt(g *Grant, tx *jobs.Tx, l *lease, now time.Time) error {
 	}
 	written := l.onDisk()
 	for _, p := range l.parts {
-		if !p.dontFilter && !f.filter.mark(p.fp) {
+		if !p.dontFilter && !f.filter.mark(p.fp, p.layer == disk) {
 			f.refusePart(g, tx, p)
 			continue
 		}
@@ -100,7 +100,7 @@ func (l *lease) onDisk() bool {
 func (f *Local) refusePart(g *Grant, tx *jobs.Tx, p part) {
 	if p.layer == disk {
 		f.report.countDuplicate()
-		tx.Set(metaRefused, number(p.ref.ID))
+		tx.Ack(jobs.Addr(p.ref.ID))
 		return
 	}
 	f.store.remove(p.ref.ID)

@@ -34,7 +34,7 @@ func newLocal(d Deps, cfg Config) (*Local, error) {
 	if f.pick, err = policies.Lookup(cfg.PriorityQueue); err != nil {
 		return nil, fmt.Errorf("SCHEDULER_PRIORITY_QUEUE: %w", err)
 	}
-	f.filter.off = cfg.DupeFilter == "none"
+	f.filter.off, f.filter.keep = cfg.DupeFilter == "none", f.durable
 	for i, names := range [layers][2]string{memory: {cfg.Memory, cfg.StartMemory}, disk: {cfg.Disk, cfg.StartDisk}} {
 		l := &f.layers[i]
 		l.ready.layer = i
@@ -56,6 +56,7 @@ type recovery struct {
 	notBef   map[uint64]int64
 	parts    map[jobs.Addr][]pending
 	fps      map[uint64]Fingerprint // of provisional pushes
+	failed   map[jobs.Addr]bool     // requests that were given up
 	attempts map[jobs.Addr]bool     // in the present run
 	suspects map[jobs.Addr]suspicion
 	names    map[string]bool // of callbacks that requests of the job had
@@ -63,16 +64,20 @@ type recovery struct {
 	unstored int             // requests that the last run held in memory when it died
 }
 
+func newRecovery(f *Local) *recovery {
+	return &recovery{
+		f: f, now: time.Now(), notBef: map[uint64]int64{},
+		places: places{slots: map[string]string{}, numbers: map[place]uint32{}},
+		parts:  map[jobs.Addr][]pending{}, fps: map[uint64]Fingerprint{}, failed: map[jobs.Addr]bool{},
+		attempts: map[jobs.Addr]bool{}, suspects: map[jobs.Addr]suspicion{}, names: map[string]bool{},
+	}
+}
+
 func (f *Local) recover(d Deps) (Resume, error) {
 	if !f.durable {
 		return Resume{Round: 1}, nil
 	}
-	r := &recovery{
-		f: f, now: time.Now(), notBef: map[uint64]int64{},
-		places: places{slots: map[string]string{}, numbers: map[place]uint32{}},
-		parts:  map[jobs.Addr][]pending{}, fps: map[uint64]Fingerprint{},
-		attempts: map[jobs.Addr]bool{}, suspects: map[jobs.Addr]suspicion{}, names: map[string]bool{},
-	}
+	r := newRecovery(f)
 	r.resume.Resumed = d.Job.State() == jobs.StateResumed
 	r.resume.Reason = d.Job.Info().Reason
 	rec, err := d.Job.Recover(d.Feeds, r.visit)
@@ -98,9 +103,20 @@ func (f *Local) recover(d Deps) (Resume, error) {
 	if r.resume.Start == StartPartial {
 		r.resume.Accepted = r.emitted
 	}
+	r.keep()
+	return r.resume, r.begin()
+}
+
+// keep hands to the frontier what its snapshots need.
+func (r *recovery) keep() {
+	f := r.f
 	f.startDone = r.resume.Start == StartDone
 	f.names = r.names
-	return r.resume, r.begin()
+	f.kept.state, f.kept.cookies = r.resume.State, slices.Clone(r.resume.Cookies)
+	f.kept.suspects, f.kept.began = r.suspects, r.now
+	if r.emitted != nil {
+		f.kept.emitted = slices.Clone(r.emitted.hashes)
+	}
 }
 
 // visit takes one operation of the journal.
@@ -110,10 +126,19 @@ func (r *recovery) visit(op jobs.Op) error {
 		r.push(op)
 	case jobs.OpAck:
 		r.ack(op.Addr)
+	case jobs.OpPending:
+		r.add(op)
 	case jobs.OpAttempt:
 		r.attempts[op.Addr] = true
+	case jobs.OpRelease:
+		delete(r.attempts, op.Addr)
+		r.drop(op.Addr)
 	case jobs.OpSeen:
-		r.f.filter.mark(op.Fingerprint)
+		r.f.filter.mark(op.Fingerprint, true)
+	case jobs.OpUnseen:
+		r.f.filter.unmark(op.Fingerprint)
+	case jobs.OpSeenKeys:
+		r.f.filter.know(op.Value)
 	case jobs.OpProvisional:
 		r.parts[op.Owner] = append(r.parts[op.Owner], r.pendingOf(op))
 		r.fps[uint64(op.Addr)] = op.Fingerprint
@@ -136,10 +161,20 @@ func (r *recovery) pendingOf(op jobs.Op) pending {
 
 func (r *recovery) push(op jobs.Op) {
 	if op.Flags&flagDontFilter == 0 {
-		r.f.filter.mark(op.Fingerprint)
+		r.f.filter.mark(op.Fingerprint, true)
 	}
 	if op.Flags&flagEmitted != 0 {
 		r.accept(HashOf(op.Fingerprint))
+	}
+	r.add(op)
+}
+
+// add notes a request that is queued, or is kept because it was given up.
+func (r *recovery) add(op jobs.Op) {
+	if op.Flags&flagFailed != 0 {
+		r.f.kept.failed++
+		r.failed[op.Addr] = true
+		return
 	}
 	r.pending = append(r.pending, r.pendingOf(op))
 }
@@ -163,7 +198,7 @@ func (r *recovery) adopt(owner jobs.Addr) {
 		}
 		delete(r.fps, p.id)
 		if p.flags&flagDontFilter == 0 {
-			r.f.filter.mark(fp)
+			r.f.filter.mark(fp, true)
 		}
 		r.pending = append(r.pending, p)
 	}
@@ -184,6 +219,11 @@ func (*recovery) find(list []pending, id uint64) (int, bool) {
 func (r *recovery) ack(a jobs.Addr) {
 	delete(r.attempts, a)
 	delete(r.suspects, a)
+	delete(r.fps, uint64(a)) // a part that is a duplicate
+	if r.failed[a] {
+		delete(r.failed, a)
+		r.f.kept.failed--
+	}
 	i, ok := r.find(r.pending, uint64(a))
 	if !ok || r.pending[i].gone {
 		return
@@ -248,6 +288,12 @@ func (r *recovery) poisoned(p pending) error {
 	r.f.report.stats.Inc("scheduler/poisoned")
 	r.f.report.log.Warn().Msgf("Given up: the process died %d times while this request was being handled: %s", maxCrashes, body)
 	tx := r.f.job.Begin()
+	where := r.places.list[p.place]
+	reason := fmt.Sprintf("the process died %d times while it was being handled", maxCrashes)
+	if err := r.f.pushFailed(tx, Ref{Slot: where.slot, Priority: where.priority}, reason, body, r.now); err != nil {
+		return err
+	}
+	delete(r.suspects, jobs.Addr(p.id))
 	tx.Ack(jobs.Addr(p.id))
 	return tx.Commit()
 }
@@ -255,7 +301,7 @@ func (r *recovery) poisoned(p pending) error {
 // begin marks the beginning of the run in the journal.
 func (r *recovery) begin() error {
 	tx := r.f.job.Begin()
-	tx.Set(metaRun, []byte(r.now.UTC().Format(time.RFC3339)))
+	tx.Set(metaRun, runMark(r.now))
 	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("begin the run: %w", err)
 	}

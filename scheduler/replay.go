@@ -18,16 +18,13 @@ func (r *recovery) meta(op jobs.Op) error {
 	case metaStartEnd:
 		r.resume.Start = StartDone
 	case metaStartAgain:
-		r.startAgain()
+		r.round()
 	case metaUnstored:
 		r.unstored++
 	case metaHandled:
 		r.unstored--
-	case metaStartItem, metaReleased, metaRefused:
-		if len(op.Value) != 8 {
-			return fmt.Errorf("the record %s has %d bytes, not 8", op.Key, len(op.Value))
-		}
-		r.number(string(op.Key), binary.LittleEndian.Uint64(op.Value))
+	case metaStartItem, metaEmitted, metaPending, metaSuspect:
+		return r.numbers(string(op.Key), op.Value)
 	case metaCallback:
 		r.names[string(op.Value)] = true
 	case metaRun:
@@ -40,32 +37,28 @@ func (r *recovery) meta(op jobs.Op) error {
 	return nil
 }
 
-// number takes a record whose value is a number.
-func (r *recovery) number(key string, n uint64) {
-	switch key {
-	case metaStartItem:
-		r.accept(n)
-	case metaReleased:
-		delete(r.attempts, jobs.Addr(n))
-		r.drop(jobs.Addr(n))
-	case metaRefused:
-		delete(r.fps, n)
+// numbers takes a record whose value are numbers.
+func (r *recovery) numbers(key string, b []byte) error {
+	if len(b)%8 != 0 || len(b) == 0 {
+		return fmt.Errorf("the record %s has %d bytes, which are no numbers", key, len(b))
 	}
+	n := binary.LittleEndian.Uint64(b)
+	switch key {
+	case metaStartItem, metaEmitted:
+		for ; len(b) > 0; b = b[8:] {
+			r.accept(binary.LittleEndian.Uint64(b))
+		}
+	case metaPending:
+		r.unstored = int(n)
+	case metaSuspect:
+		r.suspects[jobs.Addr(n)] = readSuspicion(b[8:])
+	}
+	return nil
 }
 
 // round begins a new round: Start runs again, what was seen stays seen.
 func (r *recovery) round() {
 	r.resume.Start, r.emitted = StartFresh, nil
-}
-
-// startAgain forgets what Start emitted in this round.
-func (r *recovery) startAgain() {
-	if r.emitted != nil {
-		for _, h := range r.emitted.hashes {
-			r.f.filter.seen.Remove(unhash(h))
-		}
-	}
-	r.round()
 }
 
 // drop forgets the parts of an owner.

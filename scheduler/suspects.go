@@ -1,6 +1,9 @@
 package scheduler
 
-import "time"
+import (
+	"encoding/binary"
+	"time"
+)
 
 const (
 	// maxSuspicion is at how many deaths of the process a request may have been
@@ -48,4 +51,16 @@ func (f *Local) callSuspect(now time.Time) (bool, error) {
 // suspicion is what the journal tells of the deaths of earlier processes.
 type suspicion struct {
 	deaths, alone int
+}
+
+func (s suspicion) append(dst []byte) []byte {
+	return appendHashes(dst, []uint64{uint64(s.deaths)<<32 | uint64(s.alone)})
+}
+
+func readSuspicion(b []byte) (s suspicion) {
+	if len(b) == 8 {
+		n := binary.LittleEndian.Uint64(b)
+		s.deaths, s.alone = int(n>>32), int(uint32(n))
+	}
+	return s
 }

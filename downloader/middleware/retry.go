@@ -45,6 +45,9 @@ func (m *retry) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response, e
 	if ok {
 		return nil, crawl.Reschedule(next)
 	}
+	if resp != nil {
+		crawl.NoteGaveUp(ctx, downloader.StatusReason(resp.Status))
+	}
 	if asked := (*crawl.RetryError)(nil); errors.As(err, &asked) {
 		err = downloader.Broken(errors.New(asked.Reason)) // else the engine would try again
 	}

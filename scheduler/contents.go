@@ -1,0 +1,78 @@
+package scheduler
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/skeincrawl/skein/jobs"
+)
+
+// Contents is what a job holds for the default frontier, for who looks at a job
+// or changes it between two runs.
+type Contents struct {
+	// Pending are the requests that are queued or delayed, in the order in which
+	// they came. While a crawl goes on, those in progress are among them.
+	Pending []Queued
+
+	// Failed are the requests that were given up.
+	Failed []jobs.Addr
+
+	// Start tells how far the spider's Start is.
+	Start StartState
+
+	// State is the spider's state, nil if it has none.
+	State []byte
+
+	f *Local
+}
+
+// Queued is a pending request of a job.
+type Queued struct {
+	Addr      jobs.Addr // for [jobs.View.Read] and [jobs.Tx.Ack]
+	Slot      string
+	Priority  int
+	Start     bool      // it waits among the start requests
+	NotBefore time.Time // zero for at once
+}
+
+// ReadContents reads what a job holds. from hands out the operations of the job:
+// it is [jobs.View.Visit], or a call of [jobs.Job.Recover].
+func ReadContents(from func(visit func(jobs.Op) error) error) (*Contents, error) {
+	f := &Local{}
+	r := newRecovery(f)
+	if err := from(r.visit); err != nil {
+		return nil, err
+	}
+	r.sweep()
+	c := &Contents{Start: r.resume.Start, State: r.resume.State, f: f}
+	for _, p := range r.pending {
+		where := r.places.list[p.place]
+		q := Queued{Addr: jobs.Addr(p.id), Slot: where.slot, Priority: where.priority, Start: p.flags&flagStart != 0}
+		if ms := r.notBef[p.id]; ms != 0 {
+			q.NotBefore = time.UnixMilli(ms)
+		}
+		c.Pending = append(c.Pending, q)
+	}
+	for a := range r.failed {
+		c.Failed = append(c.Failed, a)
+	}
+	slices.Sort(c.Failed)
+	return c, nil
+}
+
+// Seen returns how many fingerprints the duplicate filter has.
+func (c *Contents) Seen() int { return c.f.filter.seen.Len() }
+
+// Has reports whether the duplicate filter knows a fingerprint.
+func (c *Contents) Has(fp Fingerprint) bool { return c.f.filter.has(fp) }
+
+// ReadFailed reads the body of a request that was given up.
+func ReadFailed(body []byte) (Failed, error) {
+	var f Failed
+	if err := json.Unmarshal(body, &f); err != nil {
+		return f, fmt.Errorf("read a request that was given up: %w", err)
+	}
+	return f, nil
+}
