@@ -76,7 +76,7 @@ func (j *Job) finish(end End) error {
 	if end.Fill != nil {
 		j.captureWith(end.Fill)
 	}
-	if err := j.save(false); err != nil {
+	if err := j.save(false); err != nil && !j.keptBack(err) {
 		return err
 	}
 	if end.Active != nil {

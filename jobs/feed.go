@@ -17,7 +17,8 @@ import (
 type Sink interface {
 	// Append adds b at the end and hands it to the kernel: it must not stay in a
 	// buffer of this process. It creates what is missing. b is the caller's again
-	// when Append returns. After an error the job does not call Append again.
+	// when Append returns. After an error the job calls Append again only if the
+	// disk was full, and it has cut the sink with Truncate.
 	Append(b []byte) error
 	// Sync makes what was appended durable, and the directory entry of a file
 	// that Append has created.

@@ -43,13 +43,27 @@ type Options struct {
 	// SyncInterval is how often what was written is forced to the disk. 0 makes
 	// every Barrier do it; see DefaultSyncInterval.
 	SyncInterval time.Duration
+	// MaxDisk is how many bytes the journal may have before [Job.Room] says that it
+	// is too large; 0 is no limit. Segments then are an eighth of it at most, so
+	// that old ones can go in time.
+	MaxDisk int64
+	// Reserve is the size in bytes of a file that is given up when the disk is
+	// full, so that what is in progress can end. Defaults to 512 KiB; negative is
+	// none.
+	Reserve int64
 }
 
 func (o Options) withDefaults() Options {
 	if o.SegmentSize == 0 {
 		o.SegmentSize = defaultSegmentSize
 	}
+	if o.MaxDisk > 0 {
+		o.SegmentSize = min(o.SegmentSize, o.MaxDisk/8)
+	}
 	o.SegmentSize = min(max(o.SegmentSize, minSegmentSize), maxSegmentSize)
+	if o.Reserve == 0 {
+		o.Reserve = defaultReserve
+	}
 	if o.FlushInterval <= 0 {
 		o.FlushInterval = defaultFlushInterval
 	}
@@ -119,6 +133,7 @@ type Job struct {
 	ledger
 	tail     *segment // the one that takes frames
 	keep     keeper
+	room     room
 	finished bool
 	cur      *batch // takes commits
 	out      *batch // being written, or nil

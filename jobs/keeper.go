@@ -19,6 +19,8 @@ type keeper struct {
 	busy     bool
 	unsaved  []uint64 // fingerprints that no snapshot covers
 	saved    int      // number of those that one covers
+	aside    int64    // bytes of the fingerprints and of the snapshot
+	gone     int64    // bytes of segments that are still there but not needed any more
 	ended    bool     // a segment has ended since the last snapshot
 }
 
@@ -128,7 +130,7 @@ func (j *Job) keepLoop() {
 			return
 		case <-j.keep.wake:
 		}
-		if err := j.save(true); err != nil {
+		if err := j.save(true); err != nil && !j.keptBack(err) {
 			_ = j.fail(err)
 			return
 		}
@@ -149,10 +151,11 @@ func (j *Job) save(pack bool) error {
 	if err := j.complete(c); err != nil {
 		return err
 	}
-	if err := c.snap.write(j.fsys, j.queue()); err != nil {
+	size, err := c.snap.write(j.fsys, j.queue())
+	if err != nil {
 		return err
 	}
-	j.saved(c)
+	j.saved(c, size)
 	if err := j.removeDead(c); err != nil || !pack {
 		return err
 	}
@@ -230,12 +233,13 @@ func replaceEnd(f File, at int64, b []byte) error {
 }
 
 // saved notes what the snapshot that is on the disk covers.
-func (j *Job) saved(c *capture) {
+func (j *Job) saved(c *capture, size int64) {
 	j.keep.seen.size, j.keep.seen.crc = c.snap.seenSize, c.snap.seenCRC
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.keep.unsaved = slices.Clone(j.keep.unsaved[c.keys-j.keep.saved:])
 	j.keep.saved = c.keys
+	j.keep.aside, j.keep.gone = j.keep.seen.size+size, 0
 	j.segs = slices.DeleteFunc(j.segs, func(s *segment) bool { return slices.Contains(c.dead, s) })
 }
 

@@ -21,7 +21,7 @@ var errInjected = errors.New("injected")
 
 // manual leaves all writing to Flush and Barrier.
 func manual(segment int64) jobs.Options {
-	return jobs.Options{SegmentSize: segment, FlushInterval: 1 << 60}
+	return jobs.Options{SegmentSize: segment, FlushInterval: 1 << 60, Reserve: -1}
 }
 
 func identity() jobs.Identity {

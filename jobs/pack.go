@@ -122,6 +122,9 @@ func (j *Job) swap(old []*segment, seg *segment) {
 			seg.alive++
 		}
 	}
+	for _, s := range old {
+		j.keep.gone += s.size
+	}
 	i := slices.Index(j.segs, old[0])
 	j.segs = slices.Replace(slices.Clone(j.segs), i, i+len(old), seg)
 }

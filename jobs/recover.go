@@ -124,6 +124,9 @@ func (j *Job) begin(r *Recovery) error {
 	r.Round = j.round
 	j.ioMu.Lock()
 	defer j.ioMu.Unlock()
+	if err := j.keepReserve(); err != nil {
+		return err
+	}
 	if j.tail == nil || s.sealed {
 		if err := j.addSegment(); err != nil {
 			return err

@@ -183,10 +183,12 @@ func onlyFrame(b []byte) ([]byte, error) {
 	return b[frameHead:], nil
 }
 
-func (s *snapshot) write(fsys FS, dir string) error {
+// write makes the snapshot the newest one, and returns its size in bytes.
+func (s *snapshot) write(fsys FS, dir string) (int64, error) {
 	name := filepath.Join(dir, snapshotFile)
-	if err := writeFileAtomic(fsys, name, appendFrame(nil, s.seq, s.append(nil))); err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
+	b := appendFrame(nil, s.seq, s.append(nil))
+	if err := writeFileAtomic(fsys, name, b); err != nil {
+		return 0, fmt.Errorf("write %s: %w", name, err)
 	}
-	return nil
+	return int64(len(b)), nil
 }

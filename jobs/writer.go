@@ -89,9 +89,9 @@ func (j *Job) flushHeld() error {
 	j.cur, j.out, j.spare = j.spare, b, nil
 	j.mu.Unlock()
 
-	err := j.writeFeeds(b)
-	if err == nil {
-		err = j.writeFrames(b)
+	err := j.write(b)
+	if err != nil && j.relieve(err) && j.cutBack(b) {
+		err = j.write(b)
 	}
 	if err != nil {
 		return j.fail(err) // the batch stays where Read finds it
@@ -108,6 +108,25 @@ func (j *Job) flushHeld() error {
 	return nil
 }
 
+// write writes what of the batch is not written yet.
+func (j *Job) write(b *batch) error {
+	if err := j.writeFeeds(b); err != nil {
+		return err
+	}
+	return j.writeFrames(b)
+}
+
+// cutBack takes away what a failed write may have left in a feed.
+func (j *Job) cutBack(b *batch) bool {
+	for i, data := range b.feeds {
+		f := j.feeds[i]
+		if len(data) > 0 && (f.plain || f.flushed > 0 && f.Sink.Truncate(f.flushed) != nil) {
+			return false
+		}
+	}
+	return true
+}
+
 func (j *Job) writeFeeds(b *batch) error {
 	for i, data := range b.feeds {
 		if len(data) == 0 {
@@ -117,6 +136,7 @@ func (j *Job) writeFeeds(b *batch) error {
 		if err := f.Sink.Append(data); err != nil {
 			return fmt.Errorf("write feed %s: %w", f.Name, err)
 		}
+		b.feeds[i] = data[:0]
 		f.flushed += int64(len(data))
 		f.dirty = !f.plain
 		j.feedBytes.Add(uint64(len(data)))
