@@ -131,8 +131,8 @@ func TestEnqueueAdmits(t *testing.T) {
 	s.wantNotes(t, "RequestDropped", "RequestDropped", "http://a.test/x/1, depth 0, start false", "http://a.test/x/2, depth 0, start false")
 }
 
-// simplecrawler#206: Enqueue fails before the spider is opened, and once the crawl
-// closes, whoever asked for that and however often.
+// Enqueue fails before the spider is opened, and once the crawl closes.
+// simplecrawler#206: that may be asked for again, and Run returns when it is over.
 func TestEnqueueOutsideOfTheCrawl(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := (&probe{fetch: always}).starts("http://a.test/0").notesPages()

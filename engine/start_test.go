@@ -234,7 +234,8 @@ func TestStartItems(t *testing.T) {
 	})
 }
 
-// LOOP-17, LOOP-18: start requests are marked, also over a redirect and a retry;
+// LOOP-17, LOOP-18, crawlee-python#1861: start requests are marked, also over a
+// redirect and a retry, so those have their place among them still;
 // requests of callbacks are not.
 func TestStartMark(t *testing.T) {
 	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
