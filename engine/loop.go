@@ -30,7 +30,7 @@ type run struct {
 	wire     gate
 	inbox    inbox
 	parse    chan struct{}
-	bytes    atomic.Int64 // of responses that wait for their callback or are in it
+	bytes    atomic.Int64 // of responses that wait for their callback, are in it, or are on their way to a step
 	undos    atomic.Int64
 	msgs     chan message
 	over     chan struct{}   // closed when the loop has ended
@@ -135,6 +135,7 @@ func (r *run) take(m message) {
 	if m.progress.Lease != 0 {
 		r.progress = append(r.progress, m.progress)
 	}
+	r.bytes.Add(-m.bytes)
 	if m.outcome != nil {
 		r.takeOutcome(m)
 	}

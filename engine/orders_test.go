@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -52,6 +53,9 @@ func fromSeed(g *received, emit func(out crawl.Out)) *probe {
 	return p
 }
 
+// stepByStep lets nothing start before the step of the page before is committed.
+const stepByStep = "SCRAPER_SLOT_MAX_ACTIVE_SIZE=1"
+
 // eitherWay runs a test without and with a job directory, one request at a time.
 func eitherWay(t *testing.T, f func(t *testing.T, layer string, assign []string)) {
 	t.Helper()
@@ -83,8 +87,11 @@ func TestOrderOfPriorities(t *testing.T) {
 				g := receive(t)
 				p := fromSeed(g, func(out crawl.Out) {
 					for name := range strings.FieldsSeq(emit) {
-						var index, priority int
-						fmt.Sscanf(name, "%d:%d", &index, &priority)
+						_, digits, _ := strings.Cut(name, ":")
+						priority, err := strconv.Atoi(digits)
+						if err != nil {
+							t.Error(err)
+						}
 						out.Request(&crawl.Request{URL: g.url + "/" + name, Priority: priority})
 					}
 				})
@@ -185,7 +192,8 @@ func TestDepthAndBreadth(t *testing.T) {
 					}
 					return nil
 				}
-				p.crawl(t, append(append(assign, "DEPTH_PRIORITY="+c.depth), queuesOf(c.kind)...)...).want(t, "finished", nil)
+				assign = append(assign, stepByStep, "DEPTH_PRIORITY="+c.depth)
+				p.crawl(t, append(assign, queuesOf(c.kind)...)...).want(t, "finished", nil)
 				g.want(t, c.want)
 			})
 		})
@@ -215,7 +223,7 @@ func TestOrderOfStartRequests(t *testing.T) {
 			out.Request(&crawl.Request{URL: g.url + "/high", Priority: 1})
 			return nil
 		}
-		p.crawl(t, assign...).want(t, "finished", nil)
+		p.crawl(t, append(assign, stepByStep)...).want(t, "finished", nil)
 		g.want(t, "high page2 page1 start1 start2 low")
 	})
 }
