@@ -95,7 +95,7 @@ func TestHeldHostTakesNoPlace(t *testing.T) {
 		hosts = append(hosts, host)
 		if host == "localhost" && !held {
 			held = true
-			w.Header().Set("Retry-After", "1")
+			w.Header().Set("Retry-After", "2")
 			w.WriteHeader(http.StatusTooManyRequests)
 		}
 	})
