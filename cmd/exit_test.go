@@ -46,6 +46,7 @@ func TestCodeOf(t *testing.T) {
 	}
 }
 
+// browsertrix-crawler#683: each kind of end has its exit code.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -62,7 +62,26 @@ func (b *broken) Parse(context.Context, *crawl.Response, crawl.Out) error {
 }
 
 // unready fails before its first request.
-type unready struct{ shop }
+type unready struct {
+	shop
+	At string `arg:"at"` // where; "" for Start
+}
+
+// Validate may fail.
+func (u *unready) Validate() error {
+	if u.At == "arguments" {
+		return errors.New("there is no such list of shops")
+	}
+	return nil
+}
+
+// Open may fail.
+func (u *unready) Open(context.Context, *crawl.Env) error {
+	if u.At == "open" {
+		return errors.New("the database of shops is down")
+	}
+	return nil
+}
 
 // Start fails.
 func (u *unready) Start(context.Context, crawl.Out) error {

@@ -133,7 +133,7 @@ func TestDecodeRequestErrors(t *testing.T) {
 	t.Parallel()
 	c := crawl.NewCallbacks(newShop(1))
 	for _, stored := range []string{
-		``, `{`, `[]`, `{"url":1}`, `{"url":"u"} x`, `{"url":"u","body":"*"}`, `{"url":"u","header":{"A":["\u0000*"]}}`,
+		``, `{`, `[]`, `null`, `{}`, `{"url":""}`, `{"url":1}`, `{"url":"u"} x`, `{"url":"u","body":"*"}`, `{"url":"u","header":{"A":["\u0000*"]}}`,
 		`{"url":"u","cookies":{}}`, `{"url":"u","cookies":[{"name":"\u0000*"}]}`,
 		`{"url":"u","meta":1}`, `{"url":"u","meta":{"a":1e999}}`, `{"url":"u","meta":{"a":123456789012345678901}}`,
 		`{"url":"u","meta":{"$time":"2024-01-01T00:00:00Z"}}`, `{"url":"u","meta":{"a":[{"$time":1}]}}`,

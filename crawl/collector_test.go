@@ -44,7 +44,7 @@ func TestNilItem(t *testing.T) {
 	}
 }
 
-// A value that holds itself is an error that names its key.
+// DQ-18: a value that holds itself is an error that names its key.
 func TestCyclicMeta(t *testing.T) {
 	t.Parallel()
 	m := map[string]any{}

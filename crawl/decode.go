@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -38,6 +39,9 @@ func (c *Callbacks) DecodeRequest(b []byte) (*Request, error) {
 	var rec record
 	if err := json.Unmarshal(b, &rec); err != nil {
 		return nil, fmt.Errorf("decode a stored request: %w", err)
+	}
+	if rec.URL == "" {
+		return nil, errors.New("decode a stored request: it has no URL")
 	}
 	r := &Request{
 		URL: rec.URL, Method: rec.Method, Header: rec.Header, Body: rec.Body, Priority: rec.Priority,

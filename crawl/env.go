@@ -42,6 +42,25 @@ type Env struct {
 	// of the same name does. It returns at once and is safe for concurrent use;
 	// the first reason wins. The engine sets it before components are built.
 	CloseSpider func(reason string)
+
+	// Enqueue puts a request into the running crawl from outside a callback, as
+	// Scrapy's engine.crawl does. It passes RequestScheduled, the spider's frontier
+	// policies and the duplicate filter as a callback's does, but no spider
+	// middleware: what those add, such as the depth, is the caller's. It is
+	// committed as a step of its own, under JOBDIR as durable as any, also if the
+	// callback or Start that called it is undone.
+	//
+	// It is safe for concurrent use, from when the spider is opened. It waits for
+	// nothing, so also a handler of SpiderIdle or SchedulerEmpty may call it, and
+	// nothing bounds how much is queued: see NeedsBackout. Requests of one
+	// goroutine keep their order. That a request is refused is no error, that it is
+	// unusable is one; once the crawl closes, the error wraps [ErrStopped].
+	Enqueue func(r *Request) error
+
+	// NeedsBackout reports whether the crawl has no room for one more download
+	// right now: CONCURRENT_REQUESTS or SCRAPER_SLOT_MAX_ACTIVE_SIZE is reached, or
+	// the crawl is not open or closes. It is safe for concurrent use.
+	NeedsBackout func() bool
 }
 
 // Logger returns the log of a component. Its name is shown in every line.

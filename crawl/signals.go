@@ -21,12 +21,13 @@ type (
 	// EngineStarted is sent after SpiderOpened, when the loop begins.
 	EngineStarted struct{}
 
-	// RequestScheduled is sent when a request was accepted by the scheduler's
-	// side. A handler's [Ignore] drops the request.
+	// RequestScheduled is sent for a request on its way to the scheduler, before
+	// the duplicate filter. A handler's [Ignore] drops the request, and nothing more
+	// is sent for it.
 	RequestScheduled struct{ Request *Request }
 
-	// RequestDropped is sent when the scheduler refused a request, most often as
-	// a duplicate.
+	// RequestDropped is sent when the scheduler refused a request: as a duplicate,
+	// or because the spider does not admit it (see [Admitter]).
 	RequestDropped struct{ Request *Request }
 
 	// RequestReachedDownloader is sent when a request is about to be downloaded.
@@ -78,13 +79,15 @@ type (
 	// MEMUSAGE_WARNING_MB (Scrapy's memusage_warning_reached).
 	MemoryWarningReached struct{}
 
-	// SchedulerEmpty is sent when the engine has room for a request and the
-	// scheduler has none.
+	// SchedulerEmpty is sent each time the engine looks for a request and the
+	// scheduler holds none, not even one that waits for its slot or its time.
+	// [Wait] waits for it.
 	SchedulerEmpty struct{}
 
 	// SpiderIdle is sent when nothing is queued, in progress or still to start.
-	// A handler's [ErrDontClose] keeps the crawl alive, to be asked again; its
-	// [CloseSpider] sets the reason.
+	// A request that a handler adds with Env.Enqueue keeps the crawl alive, unless it
+	// is refused. So does a handler's [ErrDontClose]: it is asked again after 5 s, or
+	// when the crawl is idle again. Its [CloseSpider] sets the reason.
 	SpiderIdle struct{}
 
 	// SpiderClosed is sent when the scheduler and the feeds are closed.
@@ -102,8 +105,9 @@ var ErrDontClose = errors.New("don't close the spider")
 
 // Signals connects events with their handlers. It is safe for concurrent use.
 type Signals struct {
-	mu sync.RWMutex
-	m  map[reflect.Type]any // event type -> []func(context.Context, E) error
+	mu       sync.RWMutex
+	m        map[reflect.Type]any // event type -> []func(context.Context, E) error
+	watching map[reflect.Type]map[chan struct{}]struct{}
 }
 
 // On calls f for every event of type E. Handlers must be safe for concurrent
@@ -119,17 +123,23 @@ func On[E any](s *Signals, f func(ctx context.Context, event E) error) {
 	s.m[t] = append(slices.Clip(old), f)
 }
 
-// Send calls the handlers of an event in the order in which they were added and
-// returns their errors joined. A panic of a handler is one of the errors.
+// Send calls the handlers of an event in the order in which they were added, then
+// tells those who [Wait] for it, and returns the errors of the handlers joined. A
+// panic of a handler is one of the errors.
 func Send[E any](ctx context.Context, s *Signals, event E) error {
+	t := reflect.TypeFor[E]()
 	s.mu.RLock()
-	fs, _ := s.m[reflect.TypeFor[E]()].([]func(context.Context, E) error)
+	fs, _ := s.m[t].([]func(context.Context, E) error)
+	watched := len(s.watching[t]) > 0
 	s.mu.RUnlock()
 	var errs []error
 	for _, f := range fs {
 		if err := Guard(func() error { return f(ctx, event) }); err != nil {
 			errs = append(errs, err)
 		}
+	}
+	if watched {
+		s.tell(t)
 	}
 	return errors.Join(errs...)
 }

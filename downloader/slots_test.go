@@ -52,7 +52,7 @@ func TestSlotsConcurrency(t *testing.T) {
 }
 
 // SLOT-02, SLOT-04: the gap between two sends is the delay, and requests slower
-// than it overlap.
+// than it overlap. gospider#15: the delay is that of every host.
 func TestSlotsDelay(t *testing.T) {
 	s := NewSlots(SlotsConfig{Concurrency: 2, Delay: 2 * time.Second})
 	if !s.Take("a", at(0)) {
@@ -69,6 +69,11 @@ func TestSlotsDelay(t *testing.T) {
 	s.Free("a", at(21), Ended{Sent: true, Latency: time.Second})
 	wantReady(t, s, "a", 21)
 	wantReady(t, s, "b", 0)
+	if !s.Take("b", at(0)) {
+		t.Error("the slot of another host has no delay")
+	}
+	s.Sent("b", at(0))
+	wantBusy(t, s, "b", 1, 2)
 }
 
 func TestSlotsFree(t *testing.T) {

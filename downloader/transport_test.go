@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"sync/atomic"
 	"syscall"
@@ -12,8 +13,8 @@ import (
 	"github.com/skeincrawl/skein/crawl"
 )
 
-// The end of a fetch reaches the dial that it waits for, and the DNS query in
-// it, which net/http would let go on.
+// httrack#1073: the end of a fetch reaches the dial that it waits for, which
+// net/http would let go on.
 func TestDialEndsWithFetch(t *testing.T) {
 	h, _ := newHandler(t)
 	dialing, ended := make(chan struct{}), make(chan error)
@@ -33,6 +34,25 @@ func TestDialEndsWithFetch(t *testing.T) {
 	}
 	if err := <-ended; err == nil {
 		t.Error("the dial goes on")
+	}
+}
+
+// httrack#1073: a name server that does not answer holds up no stop either.
+func TestLookupEndsWithFetch(t *testing.T) {
+	h, _ := newHandler(t)
+	asking := make(chan struct{}, 8)
+	h.dialer.net.Resolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		asking <- struct{}{}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		<-asking
+		cancel(crawl.ErrStopped)
+	}()
+	if _, err := h.Fetch(ctx, &crawl.Request{URL: "http://dead-name.test/"}); !errors.Is(err, crawl.ErrStopped) {
+		t.Errorf("error = %v, want one that wraps ErrStopped", err)
 	}
 }
 

@@ -42,7 +42,7 @@ func New(o Options) (*Engine, error) {
 	e.env = &crawl.Env{
 		Spec: o.Spec, Spider: sp, Settings: o.Settings, Log: o.Log, Stats: crawl.NewStats(), Signals: &crawl.Signals{},
 		Callbacks: crawl.NewCallbacks(sp), JobDir: e.cfg.JobDir, Stdin: o.Stdin, CloseSpider: e.closeSpider,
-		Fetcher: crawl.FetcherFunc(e.fetchBeside),
+		Fetcher: crawl.FetcherFunc(e.fetchBeside), Enqueue: e.enqueue, NeedsBackout: e.needsBackout,
 	}
 	e.log = e.env.Logger("engine")
 	e.state = newState(sp)

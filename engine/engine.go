@@ -99,7 +99,8 @@ type Engine struct {
 	answered, unanswered atomic.Int64 // requests of the frontier, redirects and retries followed
 	announced            sync.Once
 	ran                  atomic.Bool
-	queued               atomic.Int64 // requests, at the last step
+	running              atomic.Pointer[run] // nil before the spider is opened
+	queued               atomic.Int64        // requests, at the last step
 }
 
 // policies are the spider's optional frontier policies.
@@ -171,6 +172,8 @@ func (e *Engine) Run(ctx context.Context) (Result, error) {
 	e.env.Resumed, e.env.Cookies = resume.Resumed, resume.Cookies
 	e.announceComponents()
 	e.announceResume(resume)
+	r := newRun(ctx, e, frontier)
+	e.running.Store(r)
 	if err := e.openSpider(ctx); err != nil {
 		if ctx.Err() != nil {
 			return Result{Reason: "shutdown"}, errors.Join(frontier.Close(ctx, "shutdown"), e.feeds.Close(true))
@@ -179,7 +182,6 @@ func (e *Engine) Run(ctx context.Context) (Result, error) {
 	}
 	e.log.Info().Msg("Spider opened")
 	e.signalErr("EngineStarted", crawl.Send(ctx, e.env.Signals, crawl.EngineStarted{}))
-	r := newRun(ctx, e, frontier)
 	return e.close(ctx, r, r.crawl(ctx, resume))
 }
 
@@ -188,8 +190,10 @@ func newRun(ctx context.Context, e *Engine, f scheduler.Frontier) *run {
 		e: e, frontier: f, wire: gate{limit: e.cfg.Requests}, parse: make(chan struct{}, e.cfg.Parses),
 		msgs: make(chan message, 256), over: make(chan struct{}), stepper: newStepper(),
 		timer: stoppedTimer(), grace: stoppedTimer(), last: stoppedTimer(), look: true, hold: true,
+		inbox: inbox{wake: make(chan struct{}, 1)},
 	}
-	r.work, r.cut = context.WithCancelCause(context.WithoutCancel(ctx))
+	r.patient, r.cut = context.WithCancelCause(context.WithoutCancel(ctx))
+	r.work = crawl.WithoutWait(r.patient)
 	return r
 }
 
@@ -201,10 +205,10 @@ func stoppedTimer() *time.Timer {
 
 // crawl runs the loop with all that runs beside it, and waits for it.
 func (r *run) crawl(ctx context.Context, resume scheduler.Resume) error { //nolint:contextcheck // the work outlives ctx, which only asks to stop.
-	startCtx, unstart := context.WithCancelCause(r.work)
+	startCtx, unstart := context.WithCancelCause(r.patient)
 	r.unstart = unstart
 	defer unstart(nil)
-	extCtx, stopExtensions := context.WithCancel(r.work)
+	extCtx, stopExtensions := context.WithCancel(r.patient)
 	var beside, extensions sync.WaitGroup
 	for _, x := range r.e.extensions {
 		extensions.Go(func() { r.e.runExtension(extCtx, x) })

@@ -9,13 +9,15 @@ import (
 // come from the frontier or from a fetch within a step. Those who wait in take
 // go first.
 type gate struct {
-	mu      sync.Mutex
-	limit   int
-	used    int
-	waiting []chan struct{}
+	mu       sync.Mutex
+	limit    int
+	used     int
+	reserved int // of used, by the loop
+	waiting  []chan struct{}
 }
 
-// reserve takes up to n places at once and returns how many it got.
+// reserve takes up to n places at once and returns how many it got. fill must
+// follow.
 func (g *gate) reserve(n int) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -24,7 +26,24 @@ func (g *gate) reserve(n int) int {
 	}
 	n = max(min(n, g.limit-g.used), 0)
 	g.used += n
+	g.reserved = n
 	return n
+}
+
+// fill tells how many of the reserved places are needed and returns the others.
+func (g *gate) fill(n int) {
+	g.mu.Lock()
+	back := g.reserved - n
+	g.reserved = 0
+	g.mu.Unlock()
+	g.give(back)
+}
+
+// full reports whether a download more would have to wait.
+func (g *gate) full() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.used-g.reserved >= g.limit
 }
 
 // free returns how many places are free.

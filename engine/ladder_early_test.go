@@ -140,7 +140,8 @@ func TestStopDuringStep(t *testing.T) {
 	}, "SCHEDULER=watched")
 }
 
-// SCHEDULER_MAX_PENDING counts what is on its way into the scheduler too.
+// SCHEDULER_MAX_PENDING counts what is on its way into the scheduler too, and
+// Start goes on as soon as there is room (stormcrawler#738).
 func TestMaxPendingIsExact(t *testing.T) {
 	p := keeper()
 	inBubble(t, p, func(s *stopped) {

@@ -28,12 +28,14 @@ type run struct {
 	e        *Engine
 	frontier scheduler.Frontier
 	wire     gate
+	inbox    inbox
 	parse    chan struct{}
-	bytes    atomic.Int64 // of responses that wait for their callback or are in it
+	bytes    atomic.Int64 // of responses that wait for their callback, are in it, or are on their way to a step
 	undos    atomic.Int64
 	msgs     chan message
 	over     chan struct{}   // closed when the loop has ended
-	work     context.Context //nolint:containedctx // of all work of this run; it outlives the first stop.
+	patient  context.Context //nolint:containedctx // of this run; it outlives the first stop.
+	work     context.Context //nolint:containedctx // of callbacks and handlers, which can not wait for events.
 	cut      context.CancelCauseFunc
 	unstart  context.CancelCauseFunc // stops Start
 	workers  sync.WaitGroup
@@ -47,6 +49,7 @@ type run struct {
 	acks      []chan error
 	held      []chan error // of Start, while SCHEDULER_MAX_PENDING is reached
 	starts    int          // start entries in done
+	enqueued  uint64       // ordinal of the last request from outside
 	ahead     int64        // requests of Start that the backlog does not count yet
 	handed    int64        // those of them that are with the frontier
 	stepping  bool
@@ -59,7 +62,8 @@ type run struct {
 	empty     bool // as of the last step
 	backlog   int64
 	reserved  int
-	idleAgain time.Time
+	asked     bool        // SpiderIdle was sent and nothing was leased since
+	idleAgain time.Time   // when it is to be sent again
 	timer     *time.Timer // until something is leasable
 	grace     *time.Timer // until the wire is cut
 	last      *time.Timer // until callbacks are left behind
@@ -78,6 +82,7 @@ func (r *run) loop(ctx context.Context) {
 		select {
 		case m := <-r.msgs:
 			r.take(m)
+		case <-r.inbox.wake:
 		case res := <-r.stepper.results:
 			r.stepped(res)
 		case <-r.frontier.Ready():
@@ -112,6 +117,7 @@ func (r *run) leave() {
 
 // drain takes every message there is.
 func (r *run) drain() {
+	r.takeEnqueued()
 	for {
 		select {
 		case m := <-r.msgs:
@@ -123,11 +129,13 @@ func (r *run) drain() {
 }
 
 func (r *run) take(m message) {
+	r.takeEnqueued() // what the sender has enqueued before comes first
 	r.hold = r.hold && !m.resumed
 	r.started = r.started || m.startOver
 	if m.progress.Lease != 0 {
 		r.progress = append(r.progress, m.progress)
 	}
+	r.bytes.Add(-m.bytes)
 	if m.outcome != nil {
 		r.takeOutcome(m)
 	}
@@ -174,7 +182,7 @@ func (r *run) step() {
 	}
 	want := r.want()
 	if len(r.progress) == 0 && len(r.done) == 0 && len(r.acks) == 0 && !r.look {
-		r.wire.give(want)
+		r.wire.fill(0)
 		return
 	}
 	r.stepping, r.look, r.reserved = true, false, want
@@ -197,12 +205,12 @@ func (r *run) stepped(res stepResult) {
 		ack <- res.err
 	}
 	if res.err != nil {
-		r.wire.give(r.reserved)
+		r.wire.fill(0)
 		r.fatal(res.err)
 		return
 	}
 	g := res.grant
-	r.wire.give(r.reserved - len(g.Leases))
+	r.wire.fill(len(g.Leases))
 	for i := range g.Leases {
 		r.dispatch(g.Leases[i])
 	}
@@ -215,7 +223,7 @@ func (r *run) stepped(res stepResult) {
 	if g.State == scheduler.Stopping {
 		r.e.closeSpider("shutdown")
 	}
-	if g.Backlog == 0 && r.reserved > len(g.Leases) {
+	if g.Backlog == 0 && r.reserved > len(g.Leases) && len(r.done) == 0 {
 		r.e.schedulerEmpty(r.work)
 	}
 	r.releaseStart()
@@ -249,6 +257,7 @@ func (r *run) dispatch(l scheduler.Lease) {
 		return
 	}
 	r.active++
+	r.asked, r.idleAgain = false, time.Time{}
 	w := &worker{e: r.e, run: r, lease: l}
 	r.workers.Go(w.work)
 }
@@ -282,7 +291,7 @@ func (r *run) ended() bool {
 		return false
 	case r.stopping:
 		r.hurryStart()
-		return r.started
+		return r.started && r.inbox.close()
 	}
 	return r.started && !r.hold && r.empty && r.idle()
 }
@@ -296,15 +305,19 @@ func (r *run) hurryStart() {
 	}
 }
 
-// idle asks whether the crawl is really over.
+// idle asks whether the crawl is really over. Those who listen are not asked
+// again if all that came of it was refused.
 func (r *run) idle() bool {
-	if time.Now().Before(r.idleAgain) {
+	switch {
+	case time.Now().Before(r.idleAgain):
 		return false
+	case r.asked:
+		return r.inbox.close()
 	}
 	err := crawl.Send(r.work, r.e.env.Signals, crawl.SpiderIdle{})
 	if stop := new(crawl.CloseError); errors.As(err, &stop) {
 		r.e.closeSpider(stop.Reason)
-		return true
+		return r.inbox.close()
 	}
 	if errors.Is(err, crawl.ErrDontClose) {
 		r.idleAgain = time.Now().Add(heartbeat)
@@ -312,5 +325,6 @@ func (r *run) idle() bool {
 		return false
 	}
 	r.e.signalErr("SpiderIdle", err)
-	return len(r.msgs) == 0
+	r.asked = true
+	return len(r.msgs) == 0 && r.inbox.close()
 }

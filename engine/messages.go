@@ -13,6 +13,7 @@ type message struct {
 	progress scheduler.Progress // if Lease is set
 	outcome  *scheduler.Outcome
 	changes  []func(any) // of the spider's state
+	bytes    int64       // of the bytes gate, which the step has held
 	ack      chan error  // receives once a step took the message
 	look     bool        // there is room for more
 

@@ -239,7 +239,7 @@ func TestParsePlaceIsFreeInFetch(t *testing.T) {
 }
 
 // SCRAPER_SLOT_MAX_ACTIVE_SIZE: nothing is leased while the bodies in callbacks
-// are larger, and the crawl goes on when they are gone.
+// are larger, and the crawl goes on when they are gone (stormcrawler#738).
 func TestBytesGate(t *testing.T) {
 	var sent atomic.Int32
 	srv := serve(t, func(w http.ResponseWriter, _ *http.Request) {

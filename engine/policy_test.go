@@ -127,7 +127,11 @@ func TestAdmit(t *testing.T) {
 		}
 		return out.Err()
 	}
+	s.connect = func(env *crawl.Env) { tell[crawl.RequestDropped](&s.probe, env) }
 	end := finish(t.Context(), t, probeOptions(t, &s.probe, s, "CONCURRENT_REQUESTS=1"))
+	if got := len(s.notes()); got != 4 {
+		t.Errorf("%d requests are reported as dropped, want 2 duplicates and 2 that were not admitted", got)
+	}
 	end.want(t, "finished", map[string]int64{"response_received_count": 4, "retry/count": 2, "spider_exceptions/count": 0, "dupefilter/filtered": 2})
 	if got := len(tries); got != 4 {
 		t.Errorf("pages %v, want x/1 to x/3 and y/1", tries)

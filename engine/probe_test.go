@@ -72,6 +72,8 @@ type probe struct {
 	connect func(env *crawl.Env)
 	beside  func(ctx context.Context) error
 
+	env *crawl.Env // of the crawl, after meet
+
 	stepping func()                  // before a step of the frontier "watched"
 	granted  func(g scheduler.Grant) // after it
 
@@ -80,6 +82,9 @@ type probe struct {
 }
 
 func (p *probe) hooks() *probe { return p }
+
+// meet is a connect that keeps what the components are given.
+func (p *probe) meet(env *crawl.Env) { p.env = env }
 
 func (p *probe) Start(ctx context.Context, out crawl.Out) error {
 	if p.begin == nil {

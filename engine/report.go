@@ -232,6 +232,9 @@ func (e *Engine) announceResume(resume scheduler.Resume) {
 	if resume.Resumed {
 		log := e.env.Logger("scheduler")
 		log.Info().Msgf("Resuming crawl (%d requests scheduled)", resume.Pending)
+		if e.state != nil && resume.State == nil {
+			log.Info().Msg("The job holds no state of the spider: it begins as that of a new crawl")
+		}
 	}
 }
 

@@ -49,7 +49,7 @@ func (r *run) resume(ctx context.Context, resume scheduler.Resume) error {
 	sp, ok := r.e.env.Spider.(crawl.Resumer)
 	var err error
 	if ok && resume.Resumed && ctx.Err() == nil {
-		err = r.withOut(ctx, nil, func(ctx context.Context, out crawl.Out) error { return sp.Resume(ctx, out) })
+		err = r.withOut(crawl.WithoutWait(ctx), nil, sp.Resume) // nothing is leased before it returns
 	}
 	r.send(message{resumed: true})
 	return err

@@ -193,6 +193,9 @@ func (e *Engine) admit(ctx context.Context, r *crawl.Request, retried bool) (sch
 	}
 	if e.policies.admit != nil && !retried { // after the duplicates, lest they use up a budget
 		if refused, err := ignored(e.policies.admit.Admit(r)); refused || err != nil {
+			if err == nil {
+				e.dropped(ctx, r)
+			}
 			return none, err
 		}
 	}

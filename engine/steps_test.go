@@ -49,7 +49,7 @@ func TestUndo(t *testing.T) {
 }
 
 // A callback asks for its page again: within RETRY_TIMES, with the stats, at a
-// lower priority, unfiltered; what it emitted besides is kept.
+// lower priority, unfiltered (colly#656); what it emitted besides is kept.
 func TestRetryFromCallback(t *testing.T) {
 	for _, c := range []struct {
 		good  int // the try that is good

@@ -46,12 +46,11 @@ func (w *worker) work() {
 func (w *worker) end(outcome scheduler.Outcome, s *step) {
 	w.settle(scheduler.SlotHint{Unused: outcome.Kind == scheduler.Release})
 	w.leaveParse()
-	w.run.bytes.Add(-w.bytes)
 	outcome.Key.Lease = w.lease.ID
 	if outcome.Kind == scheduler.Done {
 		outcome.Cookies = w.log.TakeCookies()
 	}
-	m := message{outcome: &outcome}
+	m := message{outcome: &outcome, bytes: w.bytes}
 	if s != nil {
 		m.changes = s.changes
 	}
@@ -73,6 +72,7 @@ func (w *worker) handle() (scheduler.Outcome, *step) {
 	if re := new(crawl.RescheduleError); errors.As(err, &re) {
 		s, rerr := w.replace(re.Request)
 		if rerr == nil {
+			w.countBytes(nil)
 			w.settle(hint)
 			return scheduler.Outcome{Kind: scheduler.Done, Push: s.push, Answered: resp != nil}, s
 		}

@@ -108,7 +108,7 @@ func TestFrameReader(t *testing.T) {
 	}
 }
 
-// TestFrameChecksum: every bit of a frame is covered, a zero length and an
+// TestFrameChecksum covers scrapy#845, a length beyond the end: every bit of a frame is covered, a zero length and an
 // area of zeros are no frame.
 func TestFrameChecksum(t *testing.T) {
 	t.Parallel()

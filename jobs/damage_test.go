@@ -104,6 +104,8 @@ func TestBitFlips(t *testing.T) {
 	}
 }
 
+// TestTornTails is scrapy#3413: a journal that lost its last bytes, or has zeros
+// there, goes on from its last whole step.
 func TestTornTails(t *testing.T) {
 	t.Parallel()
 	base, vouched, all := journal(t, 0)

@@ -110,7 +110,9 @@ func (f *Local) commit(g *Grant, o *Outcome, now time.Time) error {
 	var err error
 	switch o.Kind {
 	case StartEntry:
-		err = f.commitStart(g, o, now)
+		err = f.commitOutside(g, o, &f.ordinal, flagEmitted, now)
+	case Enqueue:
+		err = f.commitOutside(g, o, &f.enqueued, 0, now)
 	case StartEnded:
 		err = f.commitStartEnd()
 	case Part:
@@ -126,11 +128,13 @@ func (f *Local) commit(g *Grant, o *Outcome, now time.Time) error {
 	return nil
 }
 
-func (f *Local) commitStart(g *Grant, o *Outcome, now time.Time) error {
-	if o.Key.Ordinal <= f.ordinal {
+// commitOutside commits what comes from no lease. last is the ordinal of the last
+// one of its kind.
+func (f *Local) commitOutside(g *Grant, o *Outcome, last *uint64, flags uint8, now time.Time) error {
+	if o.Key.Ordinal <= *last {
 		return nil
 	}
-	f.ordinal = o.Key.Ordinal
+	*last = o.Key.Ordinal
 	tx := f.job.Begin()
 	if f.durable {
 		for _, h := range o.Items {
@@ -139,7 +143,7 @@ func (f *Local) commitStart(g *Grant, o *Outcome, now time.Time) error {
 		}
 	}
 	for i := range o.Push {
-		if err := f.push(g, tx, &o.Push[i], flagEmitted, now); err != nil {
+		if err := f.push(g, tx, &o.Push[i], flags, now); err != nil {
 			return err
 		}
 	}

@@ -135,12 +135,13 @@ const (
 	Dead                   // given up by the frontier's user without being handled
 	Part                   // a part of a step that is too large for one record; its Done follows
 	StartEntry             // one emission of Start; there is no lease
+	Enqueue                // a request from outside of steps; there is no lease
 	StartEnded             // Start returned and will not be called again
 )
 
 // A Key makes the repetition of an outcome harmless. For a lease it is the
 // lease's ID and, for a Part, its number from 1; for a start entry 0 and its
-// ordinal.
+// ordinal, and for an Enqueue 0 and its own, each counted from 1 in every run.
 type Key struct {
 	Lease   LeaseID
 	Ordinal uint64

@@ -34,6 +34,7 @@ type Local struct {
 	leases    map[LeaseID]*lease
 	nextLease LeaseID
 	ordinal   uint64 // of the last start entry
+	enqueued  uint64 // ordinal of the last request from outside
 	startDone bool
 	names     map[string]bool // of callbacks, known to the job
 	granted   Grant           // the last one

@@ -14,7 +14,7 @@ import (
 // play does one random thing.
 func (w *world) play() {
 	w.Helper()
-	switch w.rng.IntN(12) {
+	switch w.rng.IntN(13) {
 	case 0, 1:
 		w.step(nil, nil, w.rng.IntN(4))
 	case 2:
@@ -32,6 +32,8 @@ func (w *world) play() {
 	case 10:
 		w.rest()
 	case 11:
+		w.enqueue()
+	case 12:
 		if len(w.outcome) > 0 {
 			w.step(nil, []scheduler.Outcome{w.outcome[w.rng.IntN(len(w.outcome))]}, 0)
 		}
@@ -165,22 +167,37 @@ func (w *world) emit() {
 	}})
 }
 
-func (w *world) done(l *modelLease, all []pushed) action {
-	o := scheduler.Outcome{Key: scheduler.Key{Lease: l.id}, Kind: scheduler.Done}
-	if w.rng.IntN(10) == 0 {
-		o.Kind = scheduler.Dead
-	}
+// enqueue adds requests from outside.
+func (w *world) enqueue() {
+	w.enqueued++
+	a := w.pushing(scheduler.Outcome{Key: scheduler.Key{Ordinal: w.enqueued}, Kind: scheduler.Enqueue}, w.random(2))
+	w.commit(a)
+}
+
+// pushing lets an outcome push requests as those of a callback.
+func (w *world) pushing(o scheduler.Outcome, all []pushed) action {
 	for _, p := range all {
 		o.Push = append(o.Push, p.e)
 	}
-	return action{o, func() []string {
-		refused := w.m.finish(l)
+	return action{o, func() (refused []string) {
 		for _, p := range all {
 			if !w.m.push(p.r, false) {
 				refused = append(refused, p.r.name)
 			}
 		}
 		return refused
+	}}
+}
+
+func (w *world) done(l *modelLease, all []pushed) action {
+	o := scheduler.Outcome{Key: scheduler.Key{Lease: l.id}, Kind: scheduler.Done}
+	if w.rng.IntN(10) == 0 {
+		o.Kind = scheduler.Dead
+	}
+	a := w.pushing(o, all)
+	return action{a.o, func() []string {
+		refused := w.m.finish(l)
+		return append(refused, a.apply()...)
 	}}
 }
 

@@ -56,13 +56,14 @@ type world struct {
 	callbacks *crawl.Callbacks
 	m         *model
 
-	steps   []snapshot // of this run; the first is how it began
-	flushed int        // index of the snapshot that survives a kill
-	count   int        // of commits, kept as the spider's state
-	ordinal uint64
-	outcome []scheduler.Outcome // of this run, to be repeated
-	lives   int
-	tags    int
+	steps    []snapshot          // of this run; the first is how it began
+	flushed  int                 // index of the snapshot that survives a kill
+	count    int                 // of commits, kept as the spider's state
+	ordinal  uint64              // of the last start entry
+	enqueued uint64              // of the last request from outside
+	outcome  []scheduler.Outcome // of this run, to be repeated
+	lives    int
+	tags     int
 }
 
 // snapshot is the model after a commit.
@@ -147,7 +148,7 @@ func (w *world) open(durable, seenOff bool) {
 	w.lives++
 	w.compare(resume)
 	w.m.cfg = cfg
-	w.ordinal, w.outcome = 0, nil
+	w.ordinal, w.enqueued, w.outcome = 0, 0, nil
 	w.steps, w.flushed = nil, 0
 	w.snap()
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // A million queued requests take little memory, and are there again after a
-// stop.
+// stop, within seconds (crawlee#1845).
 func TestMillionQueued(t *testing.T) {
 	if testing.Short() {
 		t.Skip("queues a million requests")

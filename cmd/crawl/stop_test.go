@@ -10,7 +10,7 @@ import (
 	"github.com/skeincrawl/skein/crawltest"
 )
 
-// ENG-26, scrapy/scrapy#450, zoxy-io/zrk#41: both signals stop the crawl, the
+// ENG-26, scrapy/scrapy#450, zoxy-io/zrk#41, katana#374: both signals stop the crawl, the
 // same command finishes it, and nothing is lost or there twice.
 func TestSignalAndResume(t *testing.T) {
 	for _, s := range []struct {

@@ -74,8 +74,20 @@ func (m *redirect) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response
 		return nil, crawl.Ignore("max redirections reached")
 	}
 	to := m.follow(r, resp, target)
+	to.DontFilter = to.DontFilter || returns(to)
 	m.log.Debug().Msgf("Redirecting (%d) to %v from %v", resp.Status, to, r)
 	return nil, crawl.Reschedule(to)
+}
+
+// returns reports whether a redirect leads back to where its request has been: a
+// page that sets a cookie first is no duplicate of itself. How often it may do so
+// is what REDIRECT_MAX_TIMES bounds.
+func returns(to *crawl.Request) bool {
+	url, _, _ := strings.Cut(to.URL, "#")
+	return slices.ContainsFunc(to.Trail.Redirects, func(h crawl.Hop) bool {
+		been, _, _ := strings.Cut(h.URL, "#")
+		return been == url
+	})
 }
 
 func (m *redirect) inner() crawl.Fetcher { return m.next }

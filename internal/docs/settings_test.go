@@ -16,7 +16,7 @@ import (
 	"github.com/skeincrawl/skein/settings"
 )
 
-var update = flag.Bool("update", false, "write docs/settings.md anew")
+var update = flag.Bool("update", false, "write docs/settings.md and the table of docs/signals.md anew")
 
 const settingsHead = "# Settings\n\n" +
 	"Made from the table in `settings` by `go test ./internal/docs -update`; a test compares them. `crawl settings` shows\n" +

@@ -39,7 +39,7 @@ func runRows(t *testing.T, open crawlOpener, rows []row) {
 func Contract(t *testing.T, open Opener, settings ...string) {
 	t.Helper()
 	runRows(t, crawlOpener{open, settings}, slices.Concat(
-		stepRows(), repeatRows(), closeRows(), slotRows(), delayRows(), acquireRows(), acquireLineRows(),
+		stepRows(), repeatRows(), outsideRows(), closeRows(), slotRows(), delayRows(), acquireRows(), acquireLineRows(),
 		resumeRows(), startRows(), roundRows(), partRows(), poisonRows(), unstoredRows(), callbackRows(),
 	))
 }

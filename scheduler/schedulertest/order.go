@@ -156,7 +156,7 @@ func priorityRows() []row {
 		{"PQ-03 PQ-04 PQ-26 PQ-30 what is left after one", false, leftAfterOne},
 		{"PQ-23 equal priorities FIFO", false, equalFIFO},
 		{"PQ-24 equal priorities LIFO", false, equalLIFO},
-		{"the full range of priorities", false, fullRange},
+		{"heritrix3#721 the full range of priorities", false, fullRange},
 		{"the full range of priorities over slots", false, fullRangeSlots},
 		{"twelve mixed requests LIFO", false, mixedLIFO},
 		{"twelve mixed requests FIFO", false, mixedFIFO},

@@ -10,11 +10,11 @@ import (
 
 func resumeRows() []row {
 	return []row{
-		{"SCH-02 SCH-03 what is pending outlives a crash", false, crashKeepsPending},
+		{"SCH-02 SCH-03 crawlee#3315 what is pending outlives a crash", false, crashKeepsPending},
 		{"a crash keeps the old order", false, crashKeepsOrder},
-		{"DUP-02 what was seen stays seen", false, crashKeepsSeen},
+		{"DUP-02 scrapy#6019 what was seen stays seen", false, crashKeepsSeen},
 		{"state and cookies come with their step", false, stateWithStep},
-		{"the reason of the last end", false, lastReason},
+		{"heritrix3#669 the reason of the last end", false, lastReason},
 		{"NotBefore outlives a crash, an hour at most", true, notBeforeResumed},
 		{"runs without a step", false, idleRuns},
 	}
