@@ -42,6 +42,9 @@ type Env struct {
 	// of the same name does. It returns at once and is safe for concurrent use;
 	// the first reason wins. The engine sets it before components are built.
 	CloseSpider func(reason string)
+
+	keepers []keeper
+	kept    map[string][]byte
 }
 
 // Logger returns the log of a component. Its name is shown in every line.

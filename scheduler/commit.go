@@ -114,6 +114,8 @@ func (f *Local) commit(g *Grant, o *Outcome, now time.Time) error {
 		err = f.commitStart(g, o, now)
 	case StartEnded:
 		err = f.commitStartEnd()
+	case Notes:
+		err = f.commitNotes(o)
 	case Part:
 		err = f.commitPart(g, o)
 	case Release:

@@ -35,8 +35,9 @@ type Local struct {
 	nextLease LeaseID
 	ordinal   uint64 // of the last start entry
 	startDone bool
-	names     map[string]bool // of callbacks, known to the job
-	granted   Grant           // the last one
+	names     map[string]bool   // of callbacks, known to the job
+	notes     map[string][]byte // the newest of each
+	granted   Grant             // the last one
 	paused    bool
 	closed    bool
 	suspects  []Ref  // requests that may have killed the process, to be tried alone

@@ -61,6 +61,7 @@ type recovery struct {
 	names    map[string]bool // of callbacks that requests of the job had
 	emitted  *Accepted       // by Start in the present round
 	unstored int             // requests that the last run held in memory when it died
+	cookies  cookieLog
 }
 
 func (f *Local) recover(d Deps) (Resume, error) {
@@ -73,6 +74,7 @@ func (f *Local) recover(d Deps) (Resume, error) {
 		parts:  map[jobs.Addr][]pending{}, fps: map[uint64]Fingerprint{},
 		attempts: map[jobs.Addr]bool{}, suspects: map[jobs.Addr]suspicion{}, names: map[string]bool{},
 	}
+	r.cookies.now = r.now
 	r.resume.Resumed = d.Job.State() == jobs.StateResumed
 	r.resume.Reason = d.Job.Info().Reason
 	rec, err := d.Job.Recover(d.Feeds, r.visit)
@@ -91,6 +93,8 @@ func (f *Local) recover(d Deps) (Resume, error) {
 	if err := r.checkCallbacks(d.Env); err != nil {
 		return Resume{}, err
 	}
+	r.resume.Cookies, r.resume.Notes = r.cookies.folded(), maps.Clone(f.notes)
+	f.restoreSlots(r.now)
 	if err := r.fill(); err != nil {
 		return Resume{}, err
 	}
