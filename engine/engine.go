@@ -39,7 +39,7 @@ type Config struct {
 	MaxBytes   int64         `setting:"SCRAPER_SLOT_MAX_ACTIVE_SIZE"`
 	MaxPending int           `setting:"SCHEDULER_MAX_PENDING"`
 	Grace      time.Duration `setting:"SHUTDOWN_GRACE"`
-	JobDir     string        `setting:"JOBDIR"`
+	JobDir     string        // JOBDIR as it is for this spider
 	Finished   string        `setting:"JOB_WHEN_FINISHED"`
 	Sync       time.Duration `setting:"JOB_SYNC_INTERVAL"`
 	Scheduler  string        `setting:"SCHEDULER"`
@@ -86,6 +86,7 @@ type Engine struct {
 	enabled    []string // lines for the log
 	policies   policies
 	state      *state
+	totals     totals
 	haser      scheduler.Haser
 
 	closing   chan struct{} // closed when the crawl is asked to end
@@ -169,6 +170,7 @@ func (e *Engine) Run(ctx context.Context) (Result, error) {
 	e.haser, _ = frontier.(scheduler.Haser)
 	defer e.http.Close()
 	e.env.Resumed, e.env.Cookies = resume.Resumed, resume.Cookies
+	e.restore(resume.Notes, job.Info().Runs)
 	e.announceComponents()
 	e.announceResume(resume)
 	if err := e.openSpider(ctx); err != nil {
@@ -249,7 +251,7 @@ func (e *Engine) close(ctx context.Context, r *run, err error) (Result, error) {
 		cerr := crawl.Guard(func() error { return c.Close(ctx, reason) })
 		e.report(cerr, "Error closing the spider")
 	}
-	ferr := r.frontier.Close(ctx, reason)
+	ferr := errors.Join(r.lastNotes(ctx), r.frontier.Close(ctx, reason))
 	if errors.Is(ferr, syscall.EPIPE) { // the last bytes
 		ferr = nil
 		if reason == "finished" {
@@ -265,6 +267,7 @@ func (e *Engine) close(ctx context.Context, r *run, err error) (Result, error) {
 		err = ferr
 	}
 	e.signalErr("SpiderClosed", crawl.Send(ctx, e.env.Signals, crawl.SpiderClosed{Spider: e.env.Spider, Reason: reason}))
+	e.totals.show()
 	e.dumpStats()
 	if reason == scheduler.NoResponse {
 		e.log.Warn().Msgf("None of %d requests got a response; robots.txt forbade %d", e.unanswered.Load(), e.env.Stats.Count("robotstxt/forbidden"))

@@ -51,6 +51,7 @@ type run struct {
 	handed    int64        // those of them that are with the frontier
 	stepping  bool
 	look      bool // something may be leasable
+	unnoted   bool // something was committed since the last notes
 	started   bool // Start is over, well or not
 	hold      bool // nothing is leased until the spider has resumed
 	stopping  bool
@@ -69,6 +70,8 @@ type run struct {
 // loop runs until the crawl ends.
 func (r *run) loop(ctx context.Context) {
 	first, closing, cutting := ctx.Done(), r.e.closing, r.e.cutting
+	notes := time.NewTicker(notesInterval)
+	defer notes.Stop()
 	for {
 		r.drain()
 		r.step()
@@ -84,6 +87,8 @@ func (r *run) loop(ctx context.Context) {
 			r.look = true
 		case <-r.timer.C:
 			r.look = true
+		case <-notes.C:
+			r.note()
 		case <-first:
 			first = nil
 			r.e.closeSpider("shutdown")
@@ -145,6 +150,7 @@ func (r *run) take(m message) {
 
 func (r *run) takeOutcome(m message) {
 	o := m.outcome
+	r.unnoted = true
 	switch o.Kind {
 	case scheduler.Part, scheduler.StartEnded:
 	case scheduler.StartEntry:

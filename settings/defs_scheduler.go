@@ -67,8 +67,8 @@ func memoryQueues() map[string]string {
 func jobDefs() []Def {
 	return []Def{
 		{
-			Name: "JOBDIR", Default: "", Check: path,
-			Help: "Directory that keeps the crawl, so that the same command goes on where it stopped. None keeps nothing.",
+			Name: "JOBDIR", Default: "", Check: jobDir,
+			Help: "Directory that keeps the crawl, so that the same command goes on where it stopped. %(name)s in it is the name of the spider, %% a percent sign. None keeps nothing.",
 		},
 		{
 			Name: "JOB_WHEN_FINISHED", Default: "again", Choices: []string{"again", "fresh", "stop"},
