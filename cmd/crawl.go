@@ -115,7 +115,7 @@ func checkLogFile(opts engine.Options) error {
 	if log == "" {
 		return nil
 	}
-	if dir := opts.Settings.String("JOBDIR"); dir != "" && jobs.Owns(dir, log) {
+	if dir := opts.Settings.JobDir(opts.Spec.Name); dir != "" && jobs.Owns(dir, log) {
 		return fmt.Errorf("LOG_FILE %s is a file of the job directory itself", log)
 	}
 	path, err := filepath.Abs(log)

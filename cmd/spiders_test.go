@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/skeincrawl/skein/crawl"
 	"github.com/skeincrawl/skein/settings"
@@ -51,6 +52,24 @@ func (s *tally) State() any { return &s.state }
 func (s *tally) Parse(ctx context.Context, r *crawl.Response, out crawl.Out) error {
 	crawl.UpdateState(out, func(state *struct{ Pages int }) { state.Pages++ })
 	return s.shop.Parse(ctx, r, out)
+}
+
+// memo counts its pages in a state of free form, and keeps when the last came.
+type memo struct {
+	shop
+	state crawl.Values
+}
+
+// State returns the state.
+func (m *memo) State() any { return &m.state }
+
+// Parse counts a product and reads it.
+func (m *memo) Parse(ctx context.Context, r *crawl.Response, out crawl.Out) error {
+	crawl.UpdateState(out, func(state *crawl.Values) {
+		pages, _ := (*state)["pages"].(int)
+		(*state)["pages"], (*state)["last"] = pages+1, time.Now()
+	})
+	return m.shop.Parse(ctx, r, out)
 }
 
 // broken fails in each callback.
@@ -121,6 +140,8 @@ func registerSpiders() {
 	for _, s := range []crawl.Spec{
 		{Name: "shop", Doc: "Reads the products of a shop.", Settings: plain, New: func() crawl.Spider { return &shop{} }},
 		{Name: "tally", Settings: plain, New: func() crawl.Spider { return &tally{} }},
+		{Name: "memo", Settings: plain, New: func() crawl.Spider { return &memo{state: crawl.Values{}} }},
+		{Name: "homed", Settings: map[string]any{"JOBDIR": "crawls/%(name)s"}, New: func() crawl.Spider { return &shop{} }},
 		{Name: "broken", Settings: plain, New: func() crawl.Spider { return &broken{} }},
 		{Name: "unready", Settings: plain, New: func() crawl.Spider { return &unready{} }},
 		{Name: "echo", Doc: "Emits an item.", New: func() crawl.Spider { return &echo{} }},

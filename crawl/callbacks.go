@@ -107,17 +107,6 @@ func (c *Callbacks) errbackName(f Errback) (string, error) {
 	return p.name, err
 }
 
-// Args returns the arguments of a request: those that With bound to its
-// callback, or else its own.
-func (c *Callbacks) Args(r *Request) any {
-	if r.Callback != nil && c.resolve(r.Callback).probe {
-		if args := boundArgs(r.Callback); args != nil {
-			return args
-		}
-	}
-	return r.Args
-}
-
 // Names returns the names under which the callback and the errback of a request
 // are stored, "" for nil ones. The error is that of [Callbacks.AppendRequest].
 func (c *Callbacks) Names(r *Request) (callback, errback string, err error) {

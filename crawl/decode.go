@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -54,10 +56,13 @@ func (c *Callbacks) DecodeRequest(b []byte) (*Request, error) {
 	if rec.NotBefore != 0 {
 		r.NotBefore = time.UnixMilli(rec.NotBefore)
 	}
-	if err := decodeHeader(r.Header); err != nil {
+	err := decodeHeader(r.Header)
+	if err == nil {
+		err = unarmor(r.texts())
+	}
+	if err != nil {
 		return nil, fmt.Errorf("decode a stored request: %w", err)
 	}
-	var err error
 	if r.Cookies, err = loadCookies(rec.Cookies); err != nil {
 		return nil, fmt.Errorf("decode a stored request: %w", err)
 	}
@@ -91,6 +96,32 @@ func decodeHeader(h http.Header) error {
 			if vs[i], err = unarmored(v); err != nil {
 				return fmt.Errorf("header value: %w", err)
 			}
+		}
+	}
+	return nil
+}
+
+// texts yields the texts of a request that are armored in its stored form, but
+// for those of its header and cookies.
+func (r *Request) texts() iter.Seq[*string] {
+	return func(yield func(*string) bool) {
+		if yield(&r.Jar) {
+			r.Options.texts()(yield)
+		}
+	}
+}
+
+// texts yields the texts of the options.
+func (o *Options) texts() iter.Seq[*string] {
+	return slices.Values([]*string{&o.Slot, &o.Proxy, &o.ReferrerPolicy, &o.HTTPUser, &o.HTTPPass, &o.HTTPDomain})
+}
+
+// unarmor undoes armored for each text.
+func unarmor(texts iter.Seq[*string]) error {
+	for text := range texts {
+		var err error
+		if *text, err = unarmored(*text); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -64,15 +64,15 @@ func appendTrail(dst []byte, t *Trail) []byte {
 
 // appendRest appends the fields that few requests have.
 func appendRest(dst []byte, r *Request, args any) ([]byte, error) {
-	if len(r.Header) > 0 {
+	if r.Header != nil {
 		dst = appendHeader(append(dst, `,"header":`...), r.Header)
 	}
-	if len(r.Body) > 0 {
+	if r.Body != nil {
 		dst = append(dst, `,"body":"`...)
 		dst = base64.StdEncoding.AppendEncode(dst, r.Body)
 		dst = append(dst, '"')
 	}
-	dst = appendCookies(appendField(dst, `,"jar":`, r.Jar), r.Cookies)
+	dst = appendCookies(appendField(dst, `,"jar":`, armored(r.Jar)), r.Cookies)
 	if args != nil {
 		b, err := json.Marshal(args)
 		if err != nil {
@@ -81,7 +81,11 @@ func appendRest(dst []byte, r *Request, args any) ([]byte, error) {
 		dst = append(append(dst, `,"args":`...), b...)
 	}
 	if !r.Options.isZero() {
-		b, _ := json.Marshal(&r.Options) // plain values: can not fail
+		o := r.Options
+		for text := range o.texts() {
+			*text = armored(*text)
+		}
+		b, _ := json.Marshal(&o) // plain values: can not fail
 		dst = append(append(dst, `,"options":`...), b...)
 	}
 	if len(r.Meta) > 0 {
@@ -123,7 +127,12 @@ func appendHeader(dst []byte, h http.Header) []byte {
 			dst = append(dst, ',')
 		}
 		first = false
-		dst = append(appendString(dst, k), ':', '[')
+		dst = append(appendString(dst, k), ':')
+		if h[k] == nil {
+			dst = append(dst, "null"...)
+			continue
+		}
+		dst = append(dst, '[')
 		for i, v := range h[k] {
 			if i > 0 {
 				dst = append(dst, ',')
@@ -168,7 +177,7 @@ func appendMap(dst []byte, at string, m map[string]any) ([]byte, error) {
 // maxPath bounds the depth of Meta by the length of a key's path.
 const maxPath = 4096
 
-// appendValue appends a value of Meta. Only what comes back as it was is taken;
+// appendValue appends a value of Meta or of [Values]. Only what comes back as it was is taken;
 // but in strings, invalid UTF-8 becomes U+FFFD.
 func appendValue(dst []byte, at string, v any) ([]byte, error) {
 	if len(at) > maxPath {
@@ -200,7 +209,7 @@ func appendValue(dst []byte, at string, v any) ([]byte, error) {
 	case []int:
 		return appendList(dst, at, len(v), func(i int) any { return v[i] })
 	}
-	return dst, fmt.Errorf("%s is a %T: Meta holds strings, numbers, booleans, times, lists and maps of them", at, v)
+	return dst, fmt.Errorf("%s is a %T: it can hold strings, numbers, booleans, times, lists and maps of them", at, v)
 }
 
 // appendTime appends a time with its offset from UTC. RFC 3339 has no seconds of

@@ -61,6 +61,9 @@ type Env struct {
 	// right now: CONCURRENT_REQUESTS or SCRAPER_SLOT_MAX_ACTIVE_SIZE is reached, or
 	// the crawl is not open or closes. It is safe for concurrent use.
 	NeedsBackout func() bool
+
+	keepers []keeper
+	kept    map[string][]byte
 }
 
 // Logger returns the log of a component. Its name is shown in every line.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -127,6 +128,25 @@ func TestStats(t *testing.T) {
 	s.Inc("a")
 	if len(snap) != 3 || snap["a"] != int64(5) || snap["reason"] != "finished" {
 		t.Errorf("Snapshot = %v, want the three figures as they were", snap)
+	}
+}
+
+// Counters tells which counters add up over several crawls.
+func TestStatsCounters(t *testing.T) {
+	t.Parallel()
+	s := crawl.NewStats()
+	s.Counter("zero")
+	s.Add("a", 4)
+	s.Max("m", 3)
+	s.Max("low", -1)
+	s.Set("reason", "finished")
+	sums, maxima := s.Counters()
+	s.Inc("a")
+	if want := map[string]int64{"zero": 0, "a": 4}; !maps.Equal(sums, want) {
+		t.Errorf("sums %v, want %v", sums, want)
+	}
+	if want := map[string]int64{"m": 3, "low": 0}; !maps.Equal(maxima, want) {
+		t.Errorf("maxima %v, want %v", maxima, want)
 	}
 }
 

@@ -11,17 +11,25 @@ import (
 // request.
 type Stats struct {
 	mu     sync.RWMutex
-	counts map[string]*atomic.Int64
+	counts map[string]*counter
 	values map[string]any
+}
+
+// counter is one counter. highest tells that Max raised it.
+type counter struct {
+	atomic.Int64
+	highest atomic.Bool
 }
 
 // NewStats returns empty stats.
 func NewStats() *Stats {
-	return &Stats{counts: map[string]*atomic.Int64{}, values: map[string]any{}}
+	return &Stats{counts: map[string]*counter{}, values: map[string]any{}}
 }
 
 // Counter returns the counter of a key. Hot paths keep it.
-func (s *Stats) Counter(key string) *atomic.Int64 {
+func (s *Stats) Counter(key string) *atomic.Int64 { return &s.counter(key).Int64 }
+
+func (s *Stats) counter(key string) *counter {
 	s.mu.RLock()
 	c := s.counts[key]
 	s.mu.RUnlock()
@@ -31,7 +39,7 @@ func (s *Stats) Counter(key string) *atomic.Int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c = s.counts[key]; c == nil {
-		c = new(atomic.Int64)
+		c = new(counter)
 		s.counts[key] = c
 	}
 	return c
@@ -45,7 +53,10 @@ func (s *Stats) Add(key string, n int64) { s.Counter(key).Add(n) }
 
 // Max raises a counter to n if it is lower.
 func (s *Stats) Max(key string, n int64) {
-	c := s.Counter(key)
+	c := s.counter(key)
+	if !c.highest.Load() {
+		c.highest.Store(true)
+	}
 	for {
 		old := c.Load()
 		if n <= old || c.CompareAndSwap(old, n) {
@@ -90,4 +101,20 @@ func (s *Stats) Snapshot() map[string]any {
 		m[k] = c.Load()
 	}
 	return m
+}
+
+// Counters returns copies of all counters: those that add up over several
+// crawls, and the maxima, which [Stats.Max] raised.
+func (s *Stats) Counters() (sums, maxima map[string]int64) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	sums, maxima = make(map[string]int64, len(s.counts)), map[string]int64{}
+	for k, c := range s.counts {
+		if c.highest.Load() {
+			maxima[k] = c.Load()
+		} else {
+			sums[k] = c.Load()
+		}
+	}
+	return sums, maxima
 }

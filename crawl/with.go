@@ -72,8 +72,13 @@ func (n *namedArgs) call(ctx context.Context, r *Response, out Out) error {
 		p.name, p.args, p.bound = n.name, n.args.Interface(), true
 		return nil
 	}
-	in := []reflect.Value{reflect.ValueOf(ctx), reflect.ValueOf(r), reflect.ValueOf(out), n.args}
-	err, _ := reflect.TypeAssert[error](n.fn.Call(in)[0])
+	return callWith(n.fn, n.args, ctx, r, out)
+}
+
+// callWith calls a callback that takes arguments.
+func callWith(fn, args reflect.Value, ctx context.Context, r *Response, out Out) error {
+	in := []reflect.Value{reflect.ValueOf(ctx), reflect.ValueOf(r), reflect.ValueOf(out), args}
+	err, _ := reflect.TypeAssert[error](fn.Call(in)[0])
 	return err
 }
 

@@ -9,12 +9,12 @@ import (
 
 // Slots holds how far each slot, most often a host, has used up what the crawl
 // may ask of it. A slot exists only while it has something to remember: an
-// active request, a delay or a back-off that is not over, or for a minute what
-// AutoThrottle has learned. Every operation takes constant time, however many
-// slots there are.
+// active request, a delay or a back-off that is not over. What AutoThrottle and
+// Retry-After have taught is remembered longer, of 10,000 slots at most. Every
+// operation takes constant time, however many slots there are.
 //
-// Slots is not safe for concurrent use: the frontier, its only user, makes one
-// call at a time. Times should carry a monotonic clock reading, as those of
+// Slots is not safe for concurrent use, but for Save: the frontier, its only user,
+// makes one call at a time. Times should carry a monotonic clock reading, as those of
 // time.Now do.
 type Slots struct {
 	cfg    SlotsConfig
@@ -23,6 +23,7 @@ type Slots struct {
 	parked []*slot // idle when they were put here, and perhaps to be dropped
 	hand   int     // the next of parked to be looked at
 	rand   func() float64
+	memory memory
 }
 
 // slot is one slot. It is unsent while a request was taken and is not known to
@@ -37,7 +38,6 @@ type slot struct {
 	factor  float64       // by which the delay that runs is longer
 	from    time.Time     // when it began, zero if none runs
 	backOff time.Time     // end of the time for which the server wants silence
-	keep    time.Time     // until when the slot is remembered
 }
 
 // Ended is what is known of a request of a slot that ended.
@@ -153,10 +153,11 @@ func (s *Slots) Free(slot string, now time.Time, e Ended) {
 			s.begin(t, now)
 		}
 	}
-	s.adjust(t, now, &e)
+	s.adjust(t, &e)
 	t.active = max(t.active-1, 0)
 	if e.BackOff.After(t.backOff) {
 		t.backOff = e.BackOff
+		s.memory.learn(slot, 0, e.BackOff)
 	}
 	s.park(t)
 	s.sweep(now)
@@ -187,6 +188,7 @@ func (s *Slots) get(key string) *slot {
 	if t == nil {
 		t = &slot{key: key, params: s.params.find(key)}
 		t.delay = s.firstDelay(t.params)
+		s.recall(t)
 		s.m[key] = t
 	}
 	return t
@@ -209,7 +211,6 @@ func (s *Slots) sweep(now time.Time) {
 		}
 		t := s.parked[s.hand]
 		over, _ := t.waited(now)
-		over = over && !now.Before(t.keep)
 		if t.active == 0 && !over {
 			s.hand++
 			continue

@@ -5,10 +5,6 @@ import (
 	"time"
 )
 
-// throttleMemory is how long a slot remembers its delay after its last request,
-// as in Scrapy.
-const throttleMemory = time.Minute
-
 // throttles reports whether AutoThrottle sets the delay of a slot.
 func (s *Slots) throttles(t *slot) bool { return s.cfg.AutoThrottle && t.params.throttle }
 
@@ -20,18 +16,25 @@ func (s *Slots) firstDelay(p *slotParams) time.Duration {
 	return p.delay
 }
 
+// recall gives a slot that comes into use what was learned about it before.
+// Where the settings have changed since, they win.
+func (s *Slots) recall(t *slot) {
+	delay, backOff := s.memory.recall(t.key)
+	t.backOff = backOff
+	if delay > 0 && s.throttles(t) {
+		t.delay = max(min(delay, s.cfg.MaxDelay), t.params.delay)
+	}
+}
+
 // adjust lets AutoThrottle learn from a request that ended with a response. The
 // new delay counts at once, also for the one that runs.
-func (s *Slots) adjust(t *slot, now time.Time, e *Ended) {
-	if !s.throttles(t) {
-		return
-	}
-	t.keep = now.Add(throttleMemory)
-	if e.NoThrottle || e.Latency <= 0 {
+func (s *Slots) adjust(t *slot, e *Ended) {
+	if !s.throttles(t) || e.NoThrottle || e.Latency <= 0 {
 		return
 	}
 	old := t.delay
 	t.delay = s.throttled(t, e)
+	s.memory.learn(t.key, t.delay, time.Time{})
 	if s.cfg.Debug {
 		s.cfg.Log.Info().Msgf("slot: %s | conc:%2d | delay:%5d ms (%+d) | latency:%5d ms | size:%6d bytes",
 			t.key, t.active, t.delay.Milliseconds(), (t.delay - old).Milliseconds(), e.Latency.Milliseconds(), e.Size)

@@ -1,7 +1,6 @@
 package downloader
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -106,8 +105,9 @@ func TestThrottleUnchanged(t *testing.T) {
 	throttled(nil).Free("unknown", at(0), ok)
 }
 
-// What a response teaches counts for the delay that runs, and is remembered for
-// a minute.
+// What a response teaches counts for the delay that runs, and is remembered when
+// the slot is not in use any more: Scrapy falls back to the first delay after a
+// minute.
 func TestThrottleAtOnce(t *testing.T) {
 	t.Parallel()
 	s := throttled(nil)
@@ -119,16 +119,16 @@ func TestThrottleAtOnce(t *testing.T) {
 	s.Free("foo", at(1), Ended{Sent: true, Latency: sec(1), Status: 200})
 	wantBusy(t, s, "foo", 1, 3)
 	for range 9 {
-		s.sweep(at(60.9))
-	}
-	if got := s.get("foo").delay; got != sec(3) {
-		t.Errorf("the delay within a minute is %v, want 3s", got)
-	}
-	for range 9 {
-		s.sweep(at(61))
+		s.sweep(at(3))
 	}
 	if len(s.m) != 0 {
-		t.Error("the slot is remembered for more than a minute")
+		t.Error("the idle slot is still there")
+	}
+	if got := s.get("foo").delay; got != sec(3) {
+		t.Errorf("the delay of the slot that comes back is %v, want 3s", got)
+	}
+	if got := s.get("bar").delay; got != sec(5) {
+		t.Errorf("the delay of another is %v, want 5s", got)
 	}
 }
 
@@ -145,22 +145,5 @@ func TestThrottleDebug(t *testing.T) {
 		} else if log.String() != "" {
 			t.Errorf("log without debug: %s", log)
 		}
-	}
-}
-
-// Slots that AutoThrottle remembers are dropped in time.
-func TestThrottleForgets(t *testing.T) {
-	t.Parallel()
-	s := throttled(nil)
-	most := 0
-	for i := range 20_000 {
-		name, now := fmt.Sprint("host", i), float64(i)/100
-		s.Take(name, at(now))
-		s.Sent(name, at(now))
-		s.Free(name, at(now), Ended{Sent: true, Latency: 1, Status: 200})
-		most = max(most, len(s.m))
-	}
-	if most > 13_000 { // 100 slots a second, each remembered for a minute, looked at in turn
-		t.Errorf("%d slots were remembered at once", most)
 	}
 }

@@ -18,6 +18,16 @@ func (s slots) Free(slot string, now time.Time, h scheduler.SlotHint) {
 	s.Slots.Free(slot, now, downloader.Ended(h))
 }
 
+var _ scheduler.SlotRestorer = slots{}
+
+// slotsNote is the note in which a job keeps what was learned about slots.
+const slotsNote = "slots"
+
+// Restore implements [scheduler.SlotRestorer].
+func (s slots) Restore(notes map[string][]byte, now time.Time) error {
+	return s.Slots.Restore(notes[slotsNote], now)
+}
+
 // isNil reports whether a constructor answered with nothing.
 func isNil(v any) bool {
 	if v == nil {

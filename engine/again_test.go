@@ -81,7 +81,7 @@ func TestLinearSpider(t *testing.T) {
 		if l.state.Next != c.want+1 || !l.state.Since.Equal(since) {
 			t.Errorf("run %d: state %+v", run+1, l.state)
 		}
-		l.wantLogged(t, map[string]int{"holds no state of the spider": 0})
+		l.wantLogged(t, map[string]int{"has no state of the spider": 0})
 	}
 }
 
@@ -102,10 +102,10 @@ func TestResumedWithoutState(t *testing.T) {
 	o := probeOptions(t, &l.probe, l, "JOBDIR=/job", "SCHEDULER=watched")
 	o.FS = s.fs
 	finish(s.ctx, t, o).want(t, "shutdown", nil)
-	l.wantLogged(t, map[string]int{"holds no state of the spider": 0})
+	l.wantLogged(t, map[string]int{"has no state of the spider": 0})
 	l.fetch = always
 	finish(t.Context(), t, o).want(t, "finished", nil)
-	l.wantLogged(t, map[string]int{"holds no state of the spider": 1})
+	l.wantLogged(t, map[string]int{"has no state of the spider": 1})
 }
 
 // scrapy#6120: what requests share is a copy for each, with a job and without.

@@ -32,6 +32,7 @@ type extension struct {
 // that is wrong is returned at once, as a [ConfigError].
 func New(o Options) (*Engine, error) {
 	e := &Engine{opts: o, cfg: settings.Decode[Config](o.Settings), closing: make(chan struct{}), cutting: make(chan struct{})}
+	e.cfg.JobDir = o.Settings.JobDir(o.Spec.Name)
 	if e.opts.FS == nil {
 		e.opts.FS = jobs.OS()
 	}
@@ -46,6 +47,8 @@ func New(o Options) (*Engine, error) {
 	}
 	e.log = e.env.Logger("engine")
 	e.state = newState(sp)
+	e.totals.stats = e.env.Stats
+	e.env.Keep(totalsNote, e.totals.save)
 	e.policies.slot, _ = sp.(crawl.SlotKeyer)
 	e.policies.priority, _ = sp.(crawl.Prioritizer)
 	e.policies.admit, _ = sp.(crawl.Admitter)
@@ -82,6 +85,7 @@ func (e *Engine) assembleDownloader() error {
 	slotsConfig := settings.Decode[downloader.SlotsConfig](e.env.Settings)
 	slotsConfig.Log = e.env.Logger("autothrottle")
 	e.slots = downloader.NewSlots(slotsConfig)
+	e.env.Keep(slotsNote, e.slots.Save)
 	e.retry = downloader.NewRetryPolicy(e.env)
 	httpConfig := settings.Decode[downloader.HTTPConfig](e.env.Settings)
 	httpConfig.Log = e.env.Logger("downloader")
@@ -202,7 +206,7 @@ func (e *Engine) openJob() (*jobs.Job, error) {
 	id := jobs.Identity{
 		Spider: e.env.Spec.Name, Args: e.jobArgs(), Fingerprinter: "sha1", Filter: e.cfg.DupeFilter, QueueClass: e.cfg.Queue,
 	}
-	job, err := jobs.Open(e.opts.FS, e.cfg.JobDir, id, jobs.Options{SyncInterval: e.cfg.Sync})
+	job, err := jobs.Open(e.opts.FS, e.cfg.JobDir, id, jobs.Options{SyncInterval: e.cfg.Sync, MaxDisk: e.cfg.MaxDisk})
 	if err != nil {
 		return nil, err
 	}

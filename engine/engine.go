@@ -39,9 +39,10 @@ type Config struct {
 	MaxBytes   int64         `setting:"SCRAPER_SLOT_MAX_ACTIVE_SIZE"`
 	MaxPending int           `setting:"SCHEDULER_MAX_PENDING"`
 	Grace      time.Duration `setting:"SHUTDOWN_GRACE"`
-	JobDir     string        `setting:"JOBDIR"`
+	JobDir     string        // JOBDIR as it is for this spider
 	Finished   string        `setting:"JOB_WHEN_FINISHED"`
 	Sync       time.Duration `setting:"JOB_SYNC_INTERVAL"`
+	MaxDisk    int64         `setting:"JOB_MAX_DISK"`
 	Scheduler  string        `setting:"SCHEDULER"`
 	Queue      string        `setting:"SCHEDULER_PRIORITY_QUEUE"`
 	DupeFilter string        `setting:"DUPEFILTER_CLASS"`
@@ -86,6 +87,7 @@ type Engine struct {
 	enabled    []string // lines for the log
 	policies   policies
 	state      *state
+	totals     totals
 	haser      scheduler.Haser
 
 	closing   chan struct{} // closed when the crawl is asked to end
@@ -170,6 +172,7 @@ func (e *Engine) Run(ctx context.Context) (Result, error) {
 	e.haser, _ = frontier.(scheduler.Haser)
 	defer e.http.Close()
 	e.env.Resumed, e.env.Cookies = resume.Resumed, resume.Cookies
+	e.restore(resume.Notes, job.Info().Runs)
 	e.announceComponents()
 	e.announceResume(resume)
 	r := newRun(ctx, e, frontier)
@@ -253,7 +256,7 @@ func (e *Engine) close(ctx context.Context, r *run, err error) (Result, error) {
 		cerr := crawl.Guard(func() error { return c.Close(ctx, reason) })
 		e.report(cerr, "Error closing the spider")
 	}
-	ferr := r.frontier.Close(ctx, reason)
+	ferr := errors.Join(r.lastNotes(ctx), r.frontier.Close(ctx, reason))
 	if errors.Is(ferr, syscall.EPIPE) { // the last bytes
 		ferr = nil
 		if reason == "finished" {
@@ -269,6 +272,7 @@ func (e *Engine) close(ctx context.Context, r *run, err error) (Result, error) {
 		err = ferr
 	}
 	e.signalErr("SpiderClosed", crawl.Send(ctx, e.env.Signals, crawl.SpiderClosed{Spider: e.env.Spider, Reason: reason}))
+	e.totals.show()
 	e.dumpStats()
 	if reason == scheduler.NoResponse {
 		e.log.Warn().Msgf("None of %d requests got a response; robots.txt forbade %d", e.unanswered.Load(), e.env.Stats.Count("robotstxt/forbidden"))

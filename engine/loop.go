@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,6 +55,7 @@ type run struct {
 	handed    int64        // those of them that are with the frontier
 	stepping  bool
 	look      bool // something may be leasable
+	unnoted   bool // something was committed since the last notes
 	started   bool // Start is over, well or not
 	hold      bool // nothing is leased until the spider has resumed
 	stopping  bool
@@ -73,6 +75,8 @@ type run struct {
 // loop runs until the crawl ends.
 func (r *run) loop(ctx context.Context) {
 	first, closing, cutting := ctx.Done(), r.e.closing, r.e.cutting
+	notes := time.NewTicker(notesInterval)
+	defer notes.Stop()
 	for {
 		r.drain()
 		r.step()
@@ -89,6 +93,8 @@ func (r *run) loop(ctx context.Context) {
 			r.look = true
 		case <-r.timer.C:
 			r.look = true
+		case <-notes.C:
+			r.note()
 		case <-first:
 			first = nil
 			r.e.closeSpider("shutdown")
@@ -153,6 +159,7 @@ func (r *run) take(m message) {
 
 func (r *run) takeOutcome(m message) {
 	o := m.outcome
+	r.unnoted = true
 	switch o.Kind {
 	case scheduler.Part, scheduler.StartEnded:
 	case scheduler.StartEntry:
@@ -221,7 +228,7 @@ func (r *run) stepped(res stepResult) {
 	r.e.queued.Store(g.Backlog)
 	r.empty = g.State == scheduler.Empty
 	if g.State == scheduler.Stopping {
-		r.e.closeSpider("shutdown")
+		r.e.closeSpider(cmp.Or(g.Reason, "shutdown"))
 	}
 	if g.Backlog == 0 && r.reserved > len(g.Leases) && len(r.done) == 0 {
 		r.e.schedulerEmpty(r.work)

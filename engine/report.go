@@ -229,12 +229,16 @@ func (e *Engine) announceComponents() {
 
 // announceResume tells that a stopped job goes on.
 func (e *Engine) announceResume(resume scheduler.Resume) {
-	if resume.Resumed {
-		log := e.env.Logger("scheduler")
-		log.Info().Msgf("Resuming crawl (%d requests scheduled)", resume.Pending)
-		if e.state != nil && resume.State == nil {
-			log.Info().Msg("The job holds no state of the spider: it begins as that of a new crawl")
-		}
+	if !resume.Resumed {
+		return
+	}
+	log := e.env.Logger("scheduler")
+	log.Info().Msgf("Resuming crawl (%d requests scheduled)", resume.Pending)
+	switch {
+	case e.state == nil:
+		e.log.Info().Msg("The spider has no state to go on with: its fields are as new (see crawl.Stater)")
+	case resume.State == nil:
+		e.log.Info().Msg("The job has no state of the spider: it begins with a new one")
 	}
 }
 

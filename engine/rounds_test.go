@@ -118,8 +118,8 @@ func (v *visitor) ParseBook(_ context.Context, r *crawl.Response, out crawl.Out)
 	return nil
 }
 
-// A queued callback that the binary lacks is refused before the first request,
-// by its name, and the job is untouched.
+// SER-13: a queued callback that the binary lacks is refused before the first
+// request, by its name and with their number, and the job is untouched.
 func TestMissingCallback(t *testing.T) {
 	fs := faultfs.New()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -145,8 +145,8 @@ func TestMissingCallback(t *testing.T) {
 	}
 	o = probeOptions(t, &s.probe, s, "JOBDIR=/job")
 	o.FS = fs
-	if end := finish(t.Context(), t, o); end.err == nil || !strings.Contains(end.err.Error(), "ParseBook") {
-		t.Errorf("error %v: want one that names ParseBook", end.err)
+	if end := finish(t.Context(), t, o); end.err == nil || !strings.Contains(end.err.Error(), "ParseBook (1 requests)") {
+		t.Errorf("error %v: want one that names ParseBook and how many there are", end.err)
 	}
 
 	v.fetch = always

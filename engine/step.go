@@ -256,7 +256,7 @@ func (e *Engine) slotOf(r *crawl.Request) string {
 func (e *Engine) known(fp scheduler.Fingerprint) bool { return e.haser != nil && e.haser.Has(fp) }
 
 // encode fills in the stored form. A request whose callback has no name stays as
-// it is, with its own copy of Meta.
+// it is, with its own copies of all values.
 func (e *Engine) encode(entry scheduler.Entry) (scheduler.Entry, error) {
 	r := entry.Request
 	var err error
@@ -272,12 +272,10 @@ func (e *Engine) encode(entry scheduler.Entry) (scheduler.Entry, error) {
 	if !errors.Is(err, crawl.ErrUnserializable) {
 		return scheduler.Entry{}, err
 	}
-	meta, merr := crawl.CopyMeta(r.Meta)
-	if merr != nil {
-		return scheduler.Entry{}, merr
+	own, cerr := e.env.Callbacks.Copy(r)
+	if cerr != nil {
+		return scheduler.Entry{}, cerr
 	}
-	c := r.Clone()
-	c.Meta, c.Args = meta, e.env.Callbacks.Args(r)
-	entry.Request, entry.Why = c, err
+	entry.Request, entry.Why = own, err
 	return entry, nil
 }

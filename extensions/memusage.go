@@ -98,7 +98,7 @@ func (m *memUsage) look() (int64, error) {
 	}
 	m.max = max(m.max, used)
 	m.stats.Set("memusage/current", now.current)
-	m.stats.Set("memusage/max", m.max)
+	m.stats.Max("memusage/max", m.max)
 	return m.max, nil
 }
 

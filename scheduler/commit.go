@@ -107,7 +107,10 @@ func (f *Local) refreshName(name string, now time.Time) {
 
 // commit makes one outcome real.
 func (f *Local) commit(g *Grant, o *Outcome, now time.Time) error {
-	var err error
+	refused, err := f.refuses(o, now)
+	if refused || err != nil {
+		return err
+	}
 	switch o.Kind {
 	case StartEntry:
 		err = f.commitOutside(g, o, &f.ordinal, flagEmitted, now)
@@ -115,6 +118,8 @@ func (f *Local) commit(g *Grant, o *Outcome, now time.Time) error {
 		err = f.commitOutside(g, o, &f.enqueued, 0, now)
 	case StartEnded:
 		err = f.commitStartEnd()
+	case Notes:
+		err = f.commitNotes(o)
 	case Part:
 		err = f.commitPart(g, o)
 	case Release:
@@ -175,7 +180,7 @@ func (f *Local) finishTx(tx *jobs.Tx, o *Outcome) error {
 	}
 	if f.durable && o.Cookies != nil {
 		tx.Set(metaCookies, o.Cookies)
-		f.kept.cookies = append(f.kept.cookies, o.Cookies...)
+		f.kept.cookies.add(o.Cookies, time.Now())
 	}
 	return tx.Commit()
 }

@@ -137,6 +137,7 @@ const (
 	StartEntry             // one emission of Start; there is no lease
 	Enqueue                // a request from outside of steps; there is no lease
 	StartEnded             // Start returned and will not be called again
+	Notes                  // values that components keep; there is no lease
 )
 
 // A Key makes the repetition of an outcome harmless. For a lease it is the
@@ -175,6 +176,10 @@ type Outcome struct {
 	// Failed is why the request was given up after its retries; "" if it was not.
 	// A job keeps such requests, to be listed and put back.
 	Failed string
+
+	// Notes are what components keep in the job, of the kind of that name. Of
+	// those with the same key the last one counts; they have no Key above.
+	Notes []crawl.Note
 }
 
 // An Entry is a request on its way into the frontier. The worker that emitted
@@ -214,6 +219,9 @@ type Grant struct {
 
 	State State
 
+	// Reason is why the frontier is Stopping; "" stands for "shutdown".
+	Reason string
+
 	// Backlog is the number of pending requests.
 	Backlog int64
 }
@@ -250,8 +258,10 @@ type Resume struct {
 	Accepted *Accepted
 
 	State   []byte // as of the last committed step; nil if there is none
-	Cookies []byte // all changes that steps brought, one after the other
+	Cookies []byte // the changes that steps brought, without those that have no effect any more
 	Reason  string // why the last run ended, "" if it was killed
+
+	Notes map[string][]byte // the last value of each note
 }
 
 // A Controller is a [Frontier] whose leasing can be steered at run time. Its
@@ -290,4 +300,11 @@ type Slots interface {
 
 	// DelayOnly works as Ready, for a request that takes no place.
 	DelayOnly(slot string, now time.Time) (ok bool, at time.Time)
+}
+
+// A SlotRestorer is [Slots] that go on with what an earlier run learned.
+type SlotRestorer interface {
+	// Restore is called before any other method, with the notes of the job, if it
+	// has any. It leaves them as they are. After an error the slots are as new.
+	Restore(notes map[string][]byte, now time.Time) error
 }

@@ -17,8 +17,8 @@ const (
 // kept is what the journal's snapshots need of the past, beside what the queues
 // and the filter hold anyway. It is filled only if there is a job directory.
 type kept struct {
-	state    []byte   // of the spider, after the last step
-	cookies  []byte   // the changes of cookies
+	state    []byte // of the spider, after the last step
+	cookies  cookieLog
 	emitted  []uint64 // hashes of what Start emitted, as long as it may have to run again
 	answered bool     // some request of this run got a response
 	unstored int      // requests in memory that can not be stored
@@ -52,8 +52,11 @@ func (f *Local) snapshot(s *jobs.Snapshot) {
 	if f.kept.state != nil {
 		s.Set(metaState, f.kept.state)
 	}
-	if len(f.kept.cookies) > 0 {
-		s.Set(metaCookies, f.kept.cookies)
+	if log := f.kept.cookies.fold(time.Now()); len(log) > 0 {
+		s.Set(metaCookies, log)
+	}
+	for key, value := range f.notes {
+		s.Set(metaNote+key, value)
 	}
 	if len(f.kept.emitted) > 0 {
 		s.Set(metaEmitted, appendHashes(nil, f.kept.emitted))

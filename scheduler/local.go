@@ -36,13 +36,16 @@ type Local struct {
 	ordinal   uint64 // of the last start entry
 	enqueued  uint64 // ordinal of the last request from outside
 	startDone bool
-	names     map[string]bool // of callbacks, known to the job
-	granted   Grant           // the last one
+	names     map[string]bool   // of callbacks, known to the job
+	notes     map[string][]byte // the newest of each
+	granted   Grant             // the last one
 	paused    bool
 	closed    bool
 	suspects  []Ref  // requests that may have killed the process, to be tried alone
 	alone     uint64 // the suspect that is queued or leased, 0 for none
 	kept      kept   // for snapshots
+	stopFor   string // why the job ends the crawl, "" if it does not
+	startCut  bool   // an entry of Start did not fit on the disk
 	boundary  uint64 // requests with lower addresses may have been with a process that died
 }
 
@@ -67,6 +70,7 @@ type lease struct {
 	entered bool   // spider code handles it
 	parts   []part // of a step too large for one record
 	ordinal uint64 // of the last part
+	cut     bool   // a part did not fit on the disk
 }
 
 // Ready implements [Frontier].
@@ -105,6 +109,7 @@ func (f *Local) Step(_ context.Context, progress []Progress, done []Outcome, wan
 	if f.durable && f.job.SnapshotDue() {
 		f.job.Snapshot(f.snapshot)
 	}
+	f.lookForRoom()
 	g := f.emptyGrant()
 	defer func() { f.granted = g }()
 	now := time.Now()
@@ -141,6 +146,8 @@ func (f *Local) emptyGrant() Grant {
 func (f *Local) describe(g *Grant, now time.Time) {
 	g.Backlog = f.pending()
 	switch {
+	case f.stopFor != "":
+		g.State, g.Reason = Stopping, f.stopFor
 	case f.paused:
 		g.State = Paused
 	case g.Backlog == 0 && len(f.leases) == 0:

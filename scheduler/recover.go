@@ -96,6 +96,8 @@ func (f *Local) recover(d Deps) (Resume, error) {
 	if err := r.checkCallbacks(d.Env); err != nil {
 		return Resume{}, err
 	}
+	r.resume.Cookies, r.resume.Notes = slices.Clone(f.kept.cookies.fold(r.now)), maps.Clone(f.notes)
+	f.restoreSlots(r.now)
 	if err := r.fill(); err != nil {
 		return Resume{}, err
 	}
@@ -112,7 +114,7 @@ func (r *recovery) keep() {
 	f := r.f
 	f.startDone = r.resume.Start == StartDone
 	f.names = r.names
-	f.kept.state, f.kept.cookies = r.resume.State, slices.Clone(r.resume.Cookies)
+	f.kept.state = slices.Clone(r.resume.State)
 	f.kept.suspects, f.kept.began = r.suspects, r.now
 	if r.emitted != nil {
 		f.kept.emitted = slices.Clone(r.emitted.hashes)

@@ -14,7 +14,7 @@ func (r *recovery) meta(op jobs.Op) error {
 	case metaState:
 		r.resume.State = slices.Clone(op.Value)
 	case metaCookies:
-		r.resume.Cookies = append(r.resume.Cookies, op.Value...)
+		r.f.kept.cookies.add(op.Value, r.now)
 	case metaStartEnd:
 		r.resume.Start = StartDone
 	case metaStartAgain:
@@ -33,6 +33,8 @@ func (r *recovery) meta(op jobs.Op) error {
 	case metaRunEnded:
 		clear(r.attempts)
 		r.unstored = 0
+	default:
+		r.f.replayNote(op)
 	}
 	return nil
 }

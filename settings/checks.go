@@ -52,9 +52,10 @@ func notEmpty(v any) error {
 	return plainText(v)
 }
 
-func path(v any) error {
-	if strings.ContainsRune(v.(string), 0) {
-		return want("the path of a directory")
+func jobDir(v any) error {
+	rest := strings.NewReplacer("%%", "", "%(name)s", "").Replace(v.(string))
+	if strings.ContainsAny(rest, "\x00%") {
+		return want("the path of a directory, in which %(name)s is the name of the spider and %% a percent sign")
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func TestBuiltinChecks(t *testing.T) {
 		"three digits":               {"RETRY_HTTP_CODES=5", "HTTPERROR_ALLOWED_CODES=404,1000"},
 		"without control characters": {"USER_AGENT=a\r\nX: b", "BOT_NAME=a\tb"},
 		"want a name":                {"BOT_NAME="},
-		"path of a directory":        {"JOBDIR=a\x00b"},
+		"path of a directory":        {"JOBDIR=a\x00b", "JOBDIR=a%b", "JOBDIR=a%%%b", "JOBDIR=%(time)s", "JOBDIR=%(name)d", "JOBDIR=%(na%%me)s", "JOBDIR=a%"},
 		"above zero":                 {"AUTOTHROTTLE_TARGET_CONCURRENCY=0", "AUTOTHROTTLE_TARGET_CONCURRENCY=-1"},
 		"quotes.example":             {"DOWNLOAD_SLOTS=quotes.example=1"},
 		"of a.test": {
@@ -52,7 +52,7 @@ func TestBuiltinAccepts(t *testing.T) {
 	for _, arg := range []string{
 		"CONCURRENT_PARSES=0", "DOWNLOAD_DELAY=None", "DOWNLOAD_MAXSIZE=0", "DOWNLOAD_WARNSIZE=", "DEPTH_PRIORITY=-1",
 		"RETRY_PRIORITY_ADJUST=-5", "REDIRECT_PRIORITY_ADJUST=-2", "RETRY_TIMES=0", "LOGSTATS_INTERVAL=0",
-		"JOB_SYNC_INTERVAL=0", "SHUTDOWN_GRACE=0", "USER_AGENT=None", "JOBDIR=None", "SCHEDULER_START_DISK_QUEUE=None",
+		"JOB_SYNC_INTERVAL=0", "SHUTDOWN_GRACE=0", "USER_AGENT=None", "JOBDIR=None", "JOBDIR=", "JOBDIR=crawls/%(name)s/100%%", "SCHEDULER_START_DISK_QUEUE=None",
 		"SCHEDULER_START_MEMORY_QUEUE=", "DEFAULT_REQUEST_HEADERS={}", "ROBOTSTXT_OBEY=True", "AUTOTHROTTLE_MAX_DELAY=0.5", "METAREFRESH_MAXDELAY=0", "METAREFRESH_IGNORE_TAGS=",
 		`DOWNLOAD_SLOTS={"*.a.test": {"concurrency": 1, "delay": 2.5, "randomize_delay": false, "throttle": false}, "mine": {}}`, "RETRY_HTTP_CODES=",
 		"SCHEDULER=scrapy.core.scheduler.Scheduler", "SCHEDULER_PRIORITY_QUEUE=scrapy.pqueues.ScrapyPriorityQueue",

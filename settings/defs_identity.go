@@ -7,6 +7,10 @@ import "fmt"
 func identityDefs() []Def {
 	return []Def{
 		{Name: "COOKIES_ENABLED", Default: true, Help: "Whether cookies are kept and sent."},
+		{
+			Name: "COOKIES_PERSIST", Default: true,
+			Help: "Whether the cookies are kept in JOBDIR, so that a job that goes on is still logged in.",
+		},
 		{Name: "COOKIES_DEBUG", Default: false, Help: "Whether the cookies of each request and response are logged, at the level DEBUG."},
 		{Name: "HTTPAUTH_USER", Default: "", Help: "User name for Basic authentication."},
 		{Name: "HTTPAUTH_PASS", Default: "", Secret: true, Help: "Password for Basic authentication."},

@@ -67,8 +67,8 @@ func memoryQueues() map[string]string {
 func jobDefs() []Def {
 	return []Def{
 		{
-			Name: "JOBDIR", Default: "", Check: path,
-			Help: "Directory that keeps the crawl, so that the same command goes on where it stopped. None keeps nothing.",
+			Name: "JOBDIR", Default: "", Check: jobDir,
+			Help: "Directory that keeps the crawl, so that the same command goes on where it stopped. %(name)s in it is the name of the spider, %% a percent sign. None keeps nothing.",
 		},
 		{
 			Name: "JOB_WHEN_FINISHED", Default: "again", Choices: []string{"again", "fresh", "stop"},
@@ -77,6 +77,10 @@ func jobDefs() []Def {
 		{
 			Name: "JOB_SYNC_INTERVAL", Default: 100 * time.Millisecond,
 			Help: "How often the job is synced to the disk, which bounds what a power cut undoes. 0 syncs every step.",
+		},
+		{
+			Name: "JOB_MAX_DISK", Default: int64(0), ZeroIsOff: true,
+			Help: "How much of the disk the queue of a job may take, in bytes or as 2GiB. Above it the crawl stops in good order, with the reason job_max_disk. 0 is no limit.",
 		},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -38,6 +39,12 @@ func (s *Settings) All() iter.Seq2[string, Value] {
 
 // String returns a setting that is text.
 func (s *Settings) String(name string) string { return get[string](s, name) }
+
+// JobDir returns the setting JOBDIR as it is for the spider of this name: with
+// %(name)s and %% filled in. It is "" for none.
+func (s *Settings) JobDir(spider string) string {
+	return strings.NewReplacer("%%", "%", "%(name)s", spider).Replace(s.String("JOBDIR"))
+}
 
 // Bool returns a setting that is a switch.
 func (s *Settings) Bool(name string) bool { return get[bool](s, name) }

@@ -121,8 +121,8 @@ func TestAll(t *testing.T) {
 			t.Errorf("LOG_LEVEL from %v, want default", v.Source)
 		}
 	}
-	if !slices.IsSorted(names) || len(names) != 93 {
-		t.Errorf("%d names, want 93 in order: %v", len(names), names)
+	if !slices.IsSorted(names) || len(names) != 94 {
+		t.Errorf("%d names, want 94 in order: %v", len(names), names)
 	}
 	for range build(t).All() {
 		break // a caller may stop early
@@ -150,5 +150,27 @@ func TestFormat(t *testing.T) {
 	}
 	if got := (Value{V: "x", Secret: true}).String(); got != "***" {
 		t.Errorf("a secret shows as %q", got)
+	}
+}
+
+// SCH-16 for None and "", and crawls/%(name)s of a spider's own settings.
+func TestJobDir(t *testing.T) {
+	t.Parallel()
+	for jobDir, want := range map[any]string{
+		nil: "", "": "", "None": "", "crawls/x": "crawls/x", "crawls/%(name)s": "crawls/a%%b", "%(name)s/%(name)s": "a%%b/a%%b",
+		"100%%": "100%", "%%(name)s": "%(name)s", "%%%(name)s": "%a%%b",
+	} {
+		s, _, err := New().Spider("a%%b", map[string]any{"JOBDIR": jobDir}).Build()
+		if err != nil {
+			t.Errorf("%v: %v", jobDir, err)
+			continue
+		}
+		if got := s.JobDir("a%%b"); got != want {
+			t.Errorf("JOBDIR=%v is %q, want %q", jobDir, got, want)
+		}
+	}
+	_, _, err := New().Assign("JOBDIR=crawls/%(spider)s").Build()
+	if err == nil || !strings.Contains(err.Error(), "JOBDIR") || !strings.Contains(err.Error(), "crawls/%(spider)s") {
+		t.Errorf("error %v, want one that names the setting and its value", err)
 	}
 }

@@ -21,27 +21,31 @@ func init() { downloader.Middlewares.Register("cookies", newCookies) }
 type cookiesConfig struct {
 	Enabled bool `setting:"COOKIES_ENABLED"`
 	Debug   bool `setting:"COOKIES_DEBUG"`
+	Persist bool `setting:"COOKIES_PERSIST"`
 }
 
 // newCookies keeps the cookies that servers and users set, in a jar for each
 // [crawl.Request.Jar], and sends them. Each change is noted with the step in which
 // it happened (see [crawl.NoteCookies] and [cookie.Change]), and a job that goes
-// on begins with the cookies of its last committed step.
+// on begins with the cookies of its last committed step. COOKIES_PERSIST=False keeps
+// them out of the job.
 func newCookies(env *crawl.Env) (downloader.Middleware, error) {
 	cfg := settings.Decode[cookiesConfig](env.Settings)
 	if !cfg.Enabled {
 		return nil, nil
 	}
 	jars := &jars{}
-	crawl.On(env.Signals, func(context.Context, crawl.SpiderOpened) error {
-		if err := jars.restore(env.Cookies, time.Now()); err != nil {
-			return fmt.Errorf("restore the cookies of the job: %w", err)
-		}
-		return nil
-	})
+	if cfg.Persist {
+		crawl.On(env.Signals, func(context.Context, crawl.SpiderOpened) error {
+			if err := jars.restore(env.Cookies, time.Now()); err != nil {
+				return fmt.Errorf("restore the cookies of the job: %w", err)
+			}
+			return nil
+		})
+	}
 	log := env.Logger("cookies")
 	return func(next crawl.Fetcher) crawl.Fetcher {
-		return &cookies{next: next, jars: jars, log: log, debug: cfg.Debug}
+		return &cookies{next: next, jars: jars, log: log, debug: cfg.Debug, persist: cfg.Persist}
 	}, nil
 }
 
@@ -84,10 +88,11 @@ func (j *jars) restore(changes []byte, now time.Time) error {
 }
 
 type cookies struct {
-	next  crawl.Fetcher
-	jars  *jars
-	log   zerolog.Logger
-	debug bool
+	next    crawl.Fetcher
+	jars    *jars
+	log     zerolog.Logger
+	debug   bool
+	persist bool
 }
 
 func (m *cookies) inner() crawl.Fetcher { return m.next }
@@ -177,7 +182,7 @@ func (m *cookies) incoming(ctx context.Context, r *crawl.Request, page cookie.Pa
 }
 
 func (m *cookies) put(ctx context.Context, r *crawl.Request, c cookie.Cookie, now time.Time) {
-	if m.jars.put(r.Jar, c, now) {
+	if m.jars.put(r.Jar, c, now) && m.persist {
 		change := cookie.Change{Jar: r.Jar, Cookie: c}
 		crawl.NoteCookies(ctx, change.Append(nil))
 	}

@@ -251,6 +251,28 @@ func TestCookiesOfAJob(t *testing.T) {
 	}
 }
 
+// COOKIES_PERSIST=False keeps cookies out of the job, not out of the crawl.
+func TestCookiesThatAreNotPersisted(t *testing.T) {
+	b := newBrowser(t, map[string]any{"COOKIES_PERSIST": false})
+	b.env.Cookies = []byte(`{"name":"old","value":"1","domain":"a.test","path":"/"}` + "\n")
+	if err := crawl.Send(t.Context(), b.env.Signals, crawl.SpiderOpened{}); err != nil {
+		t.Fatal(err)
+	}
+	var steps crawl.StepLog
+	b.set = []string{"session=1"}
+	for _, want := range []string{"", "session=1"} {
+		if _, err := b.Fetch(crawl.WithStepLog(t.Context(), &steps), at("http://a.test/")); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.sent.Header.Get("Cookie"); got != want {
+			t.Errorf("sent %q, want %q", got, want)
+		}
+	}
+	if changes := steps.TakeCookies(); changes != nil {
+		t.Errorf("noted %s, want nothing", changes)
+	}
+}
+
 func TestCookiesFailure(t *testing.T) {
 	env, _ := newEnv(t, nil)
 	if _, err := wrap(t, "cookies", env, failWith(crawl.ErrStopped)).Fetch(t.Context(), at("http://a.test/")); err != crawl.ErrStopped { //nolint:errorlint // the very same.

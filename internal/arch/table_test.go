@@ -42,9 +42,9 @@ var table = map[string]row{
 	},
 
 	"scheduler": {
-		imports: []string{"crawl", "jobs", "settings", "internal/weburl"},
+		imports: []string{"crawl", "jobs", "settings", "internal/cookie", "internal/weburl"},
 		tests:   []string{"scheduler/schedulertest"},
-		reason:  "a frontier hands out requests; how they are downloaded is not its business",
+		reason:  "a frontier hands out requests; how they are downloaded is not its business, nor is what cookies are but for the rule by which changes of them fold",
 	},
 	"scheduler/schedulertest": {
 		imports: []string{"scheduler", "crawl", "jobs", "settings"},

@@ -12,7 +12,7 @@ import (
 // Its stored form is a line of JSON with the members jar, name, value, domain,
 // host_only, path, secure, http_only and expires (Unix seconds, absent for a
 // session's cookie); false and "" are left out. In place of a name and a value
-// that are not UTF-8 there is raw: name=value in base64.
+// that are not UTF-8 there is raw: name=value in base64; so is raw_jar for jar.
 type Change struct {
 	Jar string
 	Cookie
@@ -21,6 +21,7 @@ type Change struct {
 // line is the stored form.
 type line struct {
 	Jar      string `json:"jar,omitempty"`
+	RawJar   []byte `json:"raw_jar,omitempty"`
 	Name     string `json:"name,omitempty"`
 	Value    string `json:"value,omitempty"`
 	Raw      []byte `json:"raw,omitempty"`
@@ -43,6 +44,9 @@ func (c *Change) Append(dst []byte) []byte {
 	}
 	if !utf8.ValidString(c.Name) || !utf8.ValidString(c.Value) {
 		l.Name, l.Value, l.Raw = "", "", []byte(c.Name+"="+c.Value)
+	}
+	if !utf8.ValidString(c.Jar) {
+		l.Jar, l.RawJar = "", []byte(c.Jar)
 	}
 	b, _ := json.Marshal(&l) // plain values: can not fail
 	return append(append(dst, b...), '\n')
@@ -67,6 +71,9 @@ func ReadChanges(b []byte, f func(*Change)) error {
 		}}
 		if l.Expires != nil {
 			c.Expires = *l.Expires
+		}
+		if l.RawJar != nil {
+			c.Jar = string(l.RawJar)
 		}
 		if l.Raw != nil {
 			c.Name, c.Value, _ = strings.Cut(string(l.Raw), "=")

@@ -188,6 +188,7 @@ func (f *FS) Remove(name string) error {
 		return err
 	}
 	d.apply(change{remove: base})
+	f.faults.free(len(n.data))
 	if n.isDir {
 		delete(f.dirs, filepath.Clean(name))
 	}

@@ -45,7 +45,8 @@ func (f *FS) FailAt(kind Kind, n int, err error) {
 }
 
 // LimitBytes makes the disk full (ENOSPC) after n more bytes are written; the
-// write that meets the limit is cut short. A negative n lifts the limit.
+// write that meets the limit is cut short. What is removed or cut off makes room
+// again. A negative n lifts the limit.
 func (f *FS) LimitBytes(n int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -83,4 +84,11 @@ func (f *faults) room(n int) int {
 	n = int(min(int64(n), f.space))
 	f.space -= int64(n)
 	return n
+}
+
+// free gives back the room of n bytes.
+func (f *faults) free(n int) {
+	if f.space >= 0 {
+		f.space += int64(max(n, 0))
+	}
 }

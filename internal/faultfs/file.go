@@ -79,6 +79,7 @@ func (h *file) Truncate(size int64) error {
 	if err := h.check(Truncate); err != nil {
 		return err
 	}
+	h.fs.faults.free(len(h.node.data) - int(size))
 	h.node.truncate(size)
 	return nil
 }

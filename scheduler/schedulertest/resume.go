@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skeincrawl/skein/crawl"
 	"github.com/skeincrawl/skein/scheduler"
 )
 
@@ -14,6 +15,7 @@ func resumeRows() []row {
 		{"a crash keeps the old order", false, crashKeepsOrder},
 		{"DUP-02 scrapy#6019 what was seen stays seen", false, crashKeepsSeen},
 		{"state and cookies come with their step", false, stateWithStep},
+		{"the last note of each key", false, lastNotes},
 		{"heritrix3#669 the reason of the last end", false, lastReason},
 		{"NotBefore outlives a crash, an hour at most", true, notBeforeResumed},
 		{"runs without a step", false, idleRuns},
@@ -108,6 +110,42 @@ func stateWithStep(t testing.TB, open crawlOpener) {
 	h.step(nil, []scheduler.Outcome{second, undone}, 0)
 	h.reopen()
 	check(`{"n":2}`, "c1c2")
+}
+
+func lastNotes(t testing.TB, open crawlOpener) {
+	h := start(t, open)
+	h.durable()
+	if len(h.resume.Notes) > 0 {
+		t.Errorf("a new crawl has the notes %s", h.resume.Notes)
+	}
+	keep := func(key, value string) {
+		o := scheduler.Outcome{Kind: scheduler.Notes, Notes: []crawl.Note{{Key: key, Value: []byte(value)}}}
+		h.step(nil, []scheduler.Outcome{o}, 0)
+		o.Notes[0].Value[0] = '!' // it is ours again
+	}
+	check := func(want ...string) {
+		t.Helper()
+		var got []string
+		for key, value := range h.resume.Notes {
+			got = append(got, key+" "+string(value))
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("notes %q, want %q", got, want)
+		}
+	}
+	keep("a", "1")
+	keep("b", "1")
+	keep("a", "2")
+	h.crash()
+	check("a 2", "b 1")
+	keep("b", "2")
+	h.reopen()
+	check("a 2", "b 2")
+	h.emit(h.page("page"))
+	h.reopen()
+	check("a 2", "b 2")
+	h.wantSet("beside the notes", h.drain(), "page")
 }
 
 func lastReason(t testing.TB, open crawlOpener) {
