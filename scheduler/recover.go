@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,40 +9,6 @@ import (
 
 	"github.com/skeincrawl/skein/jobs"
 )
-
-// NewLocal returns the default frontier. It recovers the job, and closes it if
-// it fails.
-func NewLocal(d Deps, cfg Config) (*Local, Resume, error) {
-	f, err := newLocal(d, cfg)
-	if err != nil {
-		return nil, Resume{}, errors.Join(err, d.Job.Close(jobs.End{}))
-	}
-	resume, err := f.recover(d)
-	if err != nil {
-		return nil, Resume{}, errors.Join(err, d.Job.Close(jobs.End{}))
-	}
-	return f, resume, nil
-}
-
-func newLocal(d Deps, cfg Config) (*Local, error) {
-	f := &Local{
-		report: newReporter(d.Env, cfg), slots: d.Slots, job: d.Job, durable: d.Env.JobDir != "",
-		ready: make(chan struct{}, 1), bySlot: map[string]*slot{}, leases: map[LeaseID]*lease{},
-	}
-	var err error
-	if f.pick, err = policies.Lookup(cfg.PriorityQueue); err != nil {
-		return nil, fmt.Errorf("SCHEDULER_PRIORITY_QUEUE: %w", err)
-	}
-	f.filter.off = cfg.DupeFilter == "none"
-	for i, names := range [layers][2]string{memory: {cfg.Memory, cfg.StartMemory}, disk: {cfg.Disk, cfg.StartDisk}} {
-		l := &f.layers[i]
-		l.ready.layer = i
-		if l.newQueue, l.starts, err = queueMakers(names[0], names[1]); err != nil {
-			return nil, fmt.Errorf("queues of the scheduler: %w", err)
-		}
-	}
-	return f, nil
-}
 
 // recovery rebuilds the frontier from the operations of the journal.
 type recovery struct {

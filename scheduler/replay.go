@@ -62,7 +62,7 @@ func (r *recovery) round() {
 func (r *recovery) startAgain() {
 	if r.emitted != nil {
 		for _, h := range r.emitted.hashes {
-			r.f.filter.seen.Remove(unhash(h))
+			r.f.filter.forget(h)
 		}
 	}
 	r.round()

@@ -121,8 +121,8 @@ func TestAll(t *testing.T) {
 			t.Errorf("LOG_LEVEL from %v, want default", v.Source)
 		}
 	}
-	if !slices.IsSorted(names) || len(names) != 93 {
-		t.Errorf("%d names, want 93 in order: %v", len(names), names)
+	if !slices.IsSorted(names) || len(names) != 96 {
+		t.Errorf("%d names, want 96 in order: %v", len(names), names)
 	}
 	for range build(t).All() {
 		break // a caller may stop early
