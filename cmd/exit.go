@@ -102,10 +102,11 @@ func interruptCode(sig os.Signal) int {
 // judge turns the end of a crawl into an error, or nil for a good one. first is
 // the first signal that came, or nil.
 func judge(r engine.Result, first os.Signal) error {
-	switch r.Reason {
-	case "shutdown":
+	if r.Reason == "shutdown" && first != nil {
 		return interruptedError{first}
-	case "closespider_errorcount", "memusage_exceeded", "start_error", scheduler.DiskFull, scheduler.JobTooLarge:
+	}
+	switch r.Reason {
+	case "shutdown", "closespider_errorcount", "memusage_exceeded", "start_error", scheduler.DiskFull, scheduler.JobTooLarge:
 		return failedError{r.Reason}
 	}
 	if r.NoResponse {

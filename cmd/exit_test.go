@@ -68,6 +68,7 @@ func TestJudge(t *testing.T) {
 		{engine.Result{Reason: "shutdown"}, os.Interrupt, 130},
 		{engine.Result{Reason: "shutdown"}, syscall.SIGTERM, 143},
 		{engine.Result{Reason: "shutdown", NoResponse: true}, syscall.SIGTERM, 143},
+		{engine.Result{Reason: "shutdown"}, nil, 1}, // LOOP-16
 	} {
 		if got := codeOf(judge(tc.result, tc.first)); got != tc.want {
 			t.Errorf("judge(%+v, %v) leads to exit code %d, want %d", tc.result, tc.first, got, tc.want)

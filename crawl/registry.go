@@ -14,10 +14,11 @@ import (
 // A Registry holds the implementations of one kind of component by name. F is
 // the type of their constructors. It is safe for concurrent use.
 type Registry[F any] struct {
-	kind    string
-	mu      sync.RWMutex
-	byName  map[string]F
-	aliases map[string]string
+	kind     string
+	settings []string
+	mu       sync.RWMutex
+	byName   map[string]F
+	aliases  map[string]string
 }
 
 // NewRegistry returns an empty registry. Kind is what messages call its
@@ -26,9 +27,24 @@ func NewRegistry[F any](kind string) *Registry[F] {
 	return &Registry[F]{kind: kind, byName: map[string]F{}, aliases: map[string]string{}}
 }
 
+// For makes every name that is registered from now on a good value of these
+// settings, which are [settings.Def.Open]: Register is all that a component
+// needs. It returns g and is called once, where g is made.
+func (g *Registry[F]) For(settings ...string) *Registry[F] {
+	g.settings = settings
+	return g
+}
+
 // Register adds an implementation. It is called from init functions and panics
 // if the name is taken.
 func (g *Registry[F]) Register(name string, f F) {
+	g.add(name, f)
+	for _, setting := range g.settings {
+		settings.Default().Offer(setting, name)
+	}
+}
+
+func (g *Registry[F]) add(name string, f F) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if _, dup := g.byName[name]; dup || g.aliases[name] != "" {
@@ -73,4 +89,17 @@ func (g *Registry[F]) Names() iter.Seq[string] {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	return slices.Values(slices.Sorted(maps.Keys(g.byName)))
+}
+
+// Construct makes the component of a name that a setting has. The error names
+// both.
+func Construct[T any](env *Env, setting string, g *Registry[func(*Env) (T, error)], name string) (v T, err error) {
+	f, err := g.Lookup(name)
+	if err != nil {
+		return v, fmt.Errorf("%s: %w", setting, err)
+	}
+	if v, err = f(env); err != nil {
+		return v, fmt.Errorf("%s %s: %w", setting, name, err)
+	}
+	return v, nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/settings"
 )
 
 // panics returns what f panics with, as text.
@@ -51,7 +52,34 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
-// run counts the runs of TestSpecs.
+// A name that is registered is a good value of the settings of its registry, and
+// the error of a constructor names both.
+func TestRegistryOffersItsNames(t *testing.T) {
+	t.Parallel()
+	build := func(name string) (*settings.Settings, error) {
+		s, _, err := settings.New().Assign("STATS_CLASS=" + name).Build()
+		return s, err
+	}
+	name := fmt.Sprintf("test-stats-%d", run.Add(1)) // names stay registered
+	if _, err := build(name); err == nil {
+		t.Errorf("%s is good before it is registered", name)
+	}
+	crawl.StatsCollectors.Register(name, func(*crawl.Env) (crawl.StatsCollector, error) { return nil, errors.New("no disk") })
+	s, err := build(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = crawl.Construct(&crawl.Env{Settings: s}, "STATS_CLASS", crawl.StatsCollectors, name)
+	if want := "STATS_CLASS " + name + ": no disk"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	_, err = crawl.Construct(&crawl.Env{Settings: s}, "STATS_CLASS", crawl.StatsCollectors, "nobody")
+	if want := `STATS_CLASS: there is no stats collector "nobody" (this binary has dummy, memory`; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want %s…", err, want)
+	}
+}
+
+// run makes names of the runs of a test different.
 var run atomic.Int64
 
 func TestSpecs(t *testing.T) {

@@ -10,9 +10,10 @@ import (
 // All methods are safe for concurrent use; counters are cheap enough for every
 // request.
 type Stats struct {
-	mu     sync.RWMutex
-	counts map[string]*counter
-	values map[string]any
+	mu        sync.RWMutex
+	counts    map[string]*counter
+	values    map[string]any
+	discarded bool // nothing is shown
 }
 
 // counter is one counter. highest tells that Max raised it.
@@ -76,7 +77,7 @@ func (s *Stats) Set(key string, v any) {
 func (s *Stats) Count(key string) int64 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if c := s.counts[key]; c != nil {
+	if c := s.counts[key]; c != nil && !s.discarded {
 		return c.Load()
 	}
 	return 0
@@ -86,6 +87,9 @@ func (s *Stats) Count(key string) int64 {
 func (s *Stats) Get(key string) any {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	if s.discarded {
+		return nil
+	}
 	if c := s.counts[key]; c != nil {
 		return c.Load()
 	}
@@ -96,6 +100,9 @@ func (s *Stats) Get(key string) any {
 func (s *Stats) Snapshot() map[string]any {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	if s.discarded {
+		return map[string]any{}
+	}
 	m := maps.Clone(s.values)
 	for k, c := range s.counts {
 		m[k] = c.Load()

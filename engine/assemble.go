@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net"
 	"runtime"
 	"slices"
 
@@ -52,11 +53,30 @@ func New(o Options) (*Engine, error) {
 	e.policies.slot, _ = sp.(crawl.SlotKeyer)
 	e.policies.priority, _ = sp.(crawl.Prioritizer)
 	e.policies.admit, _ = sp.(crawl.Admitter)
-	errs = append(errs, e.assembleFeeds(), e.assembleDownloader(), e.assembleSpider(), e.assembleExtensions())
+	errs = append(errs, e.assembleStats(), e.assembleScheduler(), e.assembleFeeds(), e.assembleDownloader(), e.assembleSpider(), e.assembleExtensions())
 	if err := errors.Join(errs...); err != nil {
 		return nil, &ConfigError{err}
 	}
 	return e, nil
+}
+
+// assembleStats comes before the components that count.
+func (e *Engine) assembleStats() error {
+	var err error
+	e.collector, err = crawl.Construct(e.env, "STATS_CLASS", crawl.StatsCollectors, e.cfg.StatsClass)
+	return err
+}
+
+func (e *Engine) assembleScheduler() error {
+	newOpen, err := scheduler.Frontiers.Lookup(e.cfg.Scheduler)
+	if err != nil {
+		err = fmt.Errorf("SCHEDULER: %w", err)
+	} else {
+		e.openScheduler, err = newOpen(e.env)
+	}
+	var ferr error
+	e.fingerprinter, ferr = crawl.Construct(e.env, "REQUEST_FINGERPRINTER_CLASS", scheduler.Fingerprinters, e.cfg.Fingerprinter)
+	return errors.Join(err, ferr)
 }
 
 func (e *Engine) assembleFeeds() error {
@@ -84,10 +104,15 @@ func (e *Engine) assembleFeeds() error {
 func (e *Engine) assembleDownloader() error {
 	slotsConfig := settings.Decode[downloader.SlotsConfig](e.env.Settings)
 	slotsConfig.Log = e.env.Logger("autothrottle")
+	if e.cfg.PerAddress > 0 {
+		slotsConfig.Concurrency = e.cfg.PerAddress
+		e.addresses = downloader.NewAddresses(net.DefaultResolver.LookupNetIP)
+	}
 	e.slots = downloader.NewSlots(slotsConfig)
 	e.env.Keep(slotsNote, e.slots.Save)
 	e.retry = downloader.NewRetryPolicy(e.env)
 	httpConfig := settings.Decode[downloader.HTTPConfig](e.env.Settings)
+	httpConfig.MaxIdlePerHost = slotsConfig.Concurrency
 	httpConfig.Log = e.env.Logger("downloader")
 	e.http = downloader.NewHTTP(httpConfig)
 	e.router = downloader.NewRouter(e.http, settings.Decode[downloader.FileConfig](e.env.Settings))
@@ -145,16 +170,11 @@ func build[T any](env *crawl.Env, setting string, reg *crawl.Registry[func(*craw
 	var all []component[T]
 	var errs []error
 	for _, c := range env.Settings.Components(setting) {
-		construct, err := reg.Lookup(c.Name)
-		if err == nil {
-			var v T
-			if v, err = construct(env); err == nil && !isNil(v) {
-				all = append(all, component[T]{c.Name, v})
-			}
+		v, err := crawl.Construct(env, setting, reg, c.Name)
+		if err == nil && !isNil(v) {
+			all = append(all, component[T]{c.Name, v})
 		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", setting, err))
-		}
+		errs = append(errs, err)
 	}
 	return all, errors.Join(errs...)
 }
@@ -204,7 +224,7 @@ func (e *Engine) openJob() (*jobs.Job, error) {
 		return jobs.Volatile(e.feeds.Jobs()), nil
 	}
 	id := jobs.Identity{
-		Spider: e.env.Spec.Name, Args: e.jobArgs(), Fingerprinter: "sha1", Filter: e.cfg.DupeFilter, QueueClass: e.cfg.Queue,
+		Spider: e.env.Spec.Name, Args: e.jobArgs(), Fingerprinter: e.cfg.Fingerprinter, Filter: e.cfg.DupeFilter, QueueClass: e.queueClass(),
 	}
 	job, err := jobs.Open(e.opts.FS, e.cfg.JobDir, id, jobs.Options{SyncInterval: e.cfg.Sync, MaxDisk: e.cfg.MaxDisk})
 	if err != nil {
@@ -226,6 +246,15 @@ func (e *Engine) openJob() (*jobs.Job, error) {
 		e.log.Info().Msgf("The job in %s is finished; a new round begins, and what was seen stays seen (JOB_WHEN_FINISHED=again)", e.cfg.JobDir)
 	}
 	return job, nil
+}
+
+// queueClass is what has to be the same for a job to find its requests: the
+// scheduler, and of the default one the priority queue.
+func (e *Engine) queueClass() string {
+	if e.cfg.Scheduler != "default" {
+		return e.cfg.Scheduler
+	}
+	return e.cfg.Queue
 }
 
 // jobArgs returns the arguments as the job keeps them: secrets as hashes.
@@ -256,16 +285,14 @@ func hashSecret(spider, arg, value string) string {
 }
 
 func (e *Engine) openFrontier(ctx context.Context, job *jobs.Job) (scheduler.Frontier, scheduler.Resume, error) {
-	construct, err := scheduler.Frontiers.Lookup(e.cfg.Scheduler)
-	if err != nil {
-		return nil, scheduler.Resume{}, errors.Join(&ConfigError{fmt.Errorf("SCHEDULER: %w", err)}, job.Close(jobs.End{}))
-	}
-	f, resume, err := construct(ctx, scheduler.Deps{Env: e.env, Slots: slots{e.slots}, Job: job, Feeds: e.feeds.Jobs()})
+	f, resume, err := e.openScheduler(ctx, scheduler.Deps{
+		Env: e.env, Slots: slots{e.slots}, SlotOf: e.slotOf, Job: job, Feeds: e.feeds.Jobs(),
+	})
 	if unfit := new(feeds.TargetError); errors.As(err, &unfit) {
 		return nil, resume, &ConfigError{unfit}
 	}
 	if err != nil {
-		return nil, resume, fmt.Errorf("open the scheduler: %w", err)
+		return nil, resume, fmt.Errorf("open the scheduler %s: %w", e.cfg.Scheduler, err)
 	}
 	if err := e.feeds.Begin(); err != nil {
 		return nil, resume, errors.Join(&ConfigError{err}, f.Close(ctx, ""))

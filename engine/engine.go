@@ -43,10 +43,14 @@ type Config struct {
 	Finished   string        `setting:"JOB_WHEN_FINISHED"`
 	Sync       time.Duration `setting:"JOB_SYNC_INTERVAL"`
 	MaxDisk    int64         `setting:"JOB_MAX_DISK"`
-	Scheduler  string        `setting:"SCHEDULER"`
-	Queue      string        `setting:"SCHEDULER_PRIORITY_QUEUE"`
-	DupeFilter string        `setting:"DUPEFILTER_CLASS"`
+	PerAddress int           `setting:"CONCURRENT_REQUESTS_PER_IP"`
+	StatsClass string        `setting:"STATS_CLASS"`
 	StatsDump  bool          `setting:"STATS_DUMP"`
+
+	Scheduler     string `setting:"SCHEDULER"`
+	Queue         string `setting:"SCHEDULER_PRIORITY_QUEUE"`
+	DupeFilter    string `setting:"DUPEFILTER_CLASS"`
+	Fingerprinter string `setting:"REQUEST_FINGERPRINTER_CLASS"`
 }
 
 // Result is how a crawl ended.
@@ -89,6 +93,11 @@ type Engine struct {
 	state      *state
 	totals     totals
 	haser      scheduler.Haser
+
+	openScheduler scheduler.Open
+	fingerprinter scheduler.Fingerprinter
+	addresses     *downloader.Addresses // nil without CONCURRENT_REQUESTS_PER_IP
+	collector     crawl.StatsCollector  // nil if the stats are only for the log
 
 	closing   chan struct{} // closed when the crawl is asked to end
 	closeOnce sync.Once
@@ -256,7 +265,7 @@ func (e *Engine) close(ctx context.Context, r *run, err error) (Result, error) {
 		cerr := crawl.Guard(func() error { return c.Close(ctx, reason) })
 		e.report(cerr, "Error closing the spider")
 	}
-	ferr := errors.Join(r.lastNotes(ctx), r.frontier.Close(ctx, reason))
+	ferr := errors.Join(r.lastNotes(ctx), crawl.Guard(func() error { return r.frontier.Close(ctx, reason) }))
 	if errors.Is(ferr, syscall.EPIPE) { // the last bytes
 		ferr = nil
 		if reason == "finished" {
@@ -274,6 +283,7 @@ func (e *Engine) close(ctx context.Context, r *run, err error) (Result, error) {
 	e.signalErr("SpiderClosed", crawl.Send(ctx, e.env.Signals, crawl.SpiderClosed{Spider: e.env.Spider, Reason: reason}))
 	e.totals.show()
 	e.dumpStats()
+	e.collectStats(ctx, reason)
 	if reason == scheduler.NoResponse {
 		e.log.Warn().Msgf("None of %d requests got a response; robots.txt forbade %d", e.unanswered.Load(), e.env.Stats.Count("robotstxt/forbidden"))
 	}

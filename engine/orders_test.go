@@ -227,17 +227,3 @@ func TestOrderOfStartRequests(t *testing.T) {
 		g.want(t, "high page2 page1 start1 start2 low")
 	})
 }
-
-// Below the limits of concurrency the first requests start together: each waits
-// for the other two.
-func TestFirstRequestsStartTogether(t *testing.T) {
-	var all sync.WaitGroup
-	all.Add(3)
-	p := (&probe{}).starts("http://a.test/1", "http://a.test/2", "http://a.test/3")
-	p.fetch = func(_ context.Context, r *crawl.Request, _ crawl.Fetcher) (*crawl.Response, error) {
-		all.Done()
-		all.Wait()
-		return answer(r, ""), nil
-	}
-	p.crawl(t, "CONCURRENT_REQUESTS=3").want(t, "finished", map[string]int64{"response_received_count": 3})
-}

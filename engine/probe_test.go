@@ -53,6 +53,24 @@ func init() {
 	})
 }
 
+func init() {
+	scheduler.Register("probe", func(env *crawl.Env) (scheduler.Scheduler, error) {
+		return env.Spider.(hooks).hooks().schedule(env)
+	})
+	scheduler.Fingerprinters.Register("probe", func(env *crawl.Env) (scheduler.Fingerprinter, error) {
+		return env.Spider.(hooks).hooks().fingerprint, nil
+	})
+	crawl.StatsCollectors.Register("probe", func(env *crawl.Env) (crawl.StatsCollector, error) {
+		return collector(env.Spider.(hooks).hooks().collect), nil
+	})
+}
+
+type collector func(reason string, figures map[string]any) error
+
+func (c collector) Collect(_ context.Context, reason string, figures map[string]any) error {
+	return c(reason, figures)
+}
+
 type beside func(ctx context.Context) error
 
 func (f beside) Run(ctx context.Context) error { return f(ctx) }
@@ -73,6 +91,10 @@ type probe struct {
 	beside  func(ctx context.Context) error
 
 	env *crawl.Env // of the crawl, after meet
+
+	schedule    func(env *crawl.Env) (scheduler.Scheduler, error) // of the scheduler "probe"
+	fingerprint scheduler.Fingerprinter                           // of the fingerprinter "probe"
+	collect     func(reason string, figures map[string]any) error // of the stats collector "probe"
 
 	stepping func()                  // before a step of the frontier "watched"
 	granted  func(g scheduler.Grant) // after it

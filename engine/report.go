@@ -164,6 +164,8 @@ func (e *Engine) startFailed(ctx context.Context, err error) (ended bool) {
 	case errors.As(err, &stop):
 		e.closeSpider(stop.Reason)
 		return false
+	case errors.As(err, new(*fingerprintError)): // the start entry reported it
+		return false
 	}
 	e.log.Error().Err(err).Msg("Error while reading start items and requests")
 	e.reasonMu.Lock()
@@ -258,4 +260,13 @@ func (e *Engine) dumpStats() {
 	}
 	log := e.env.Logger("stats")
 	log.Info().Msg("Dumping Skein stats:\n" + extensions.FormatStats(e.env.Stats.Snapshot()))
+}
+
+// collectStats hands the stats to the collector.
+func (e *Engine) collectStats(ctx context.Context, reason string) {
+	if e.collector == nil {
+		return
+	}
+	err := crawl.Guard(func() error { return e.collector.Collect(ctx, reason, e.env.Stats.Snapshot()) })
+	e.report(err, "Error in the stats collector "+e.cfg.StatsClass)
 }

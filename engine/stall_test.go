@@ -12,7 +12,6 @@ import (
 	"github.com/skeincrawl/skein/crawl"
 	"github.com/skeincrawl/skein/crawltest"
 	"github.com/skeincrawl/skein/scheduler"
-	"github.com/skeincrawl/skein/settings"
 )
 
 // watched is the default frontier that notes the longest time between two steps.
@@ -42,17 +41,22 @@ func (w *watched) Step(ctx context.Context, progress []scheduler.Progress, done 
 func (w *watched) Has(fp scheduler.Fingerprint) bool { return w.Frontier.(scheduler.Haser).Has(fp) }
 
 func init() {
-	settings.Default().Offer("SCHEDULER", "watched")
-	scheduler.Frontiers.Register("watched", func(ctx context.Context, d scheduler.Deps) (scheduler.Frontier, scheduler.Resume, error) {
+	scheduler.Frontiers.Register("watched", func(env *crawl.Env) (scheduler.Open, error) {
 		construct, err := scheduler.Frontiers.Lookup("default")
 		if err != nil {
-			return nil, scheduler.Resume{}, err
+			return nil, err
 		}
-		f, resume, err := construct(ctx, d)
+		open, err := construct(env)
 		if err != nil {
-			return nil, resume, err
+			return nil, err
 		}
-		return &watched{f, time.Now(), d.Env.Spider.(hooks).hooks()}, resume, nil
+		return func(ctx context.Context, d scheduler.Deps) (scheduler.Frontier, scheduler.Resume, error) {
+			f, resume, err := open(ctx, d)
+			if err != nil {
+				return nil, resume, err
+			}
+			return &watched{f, time.Now(), d.Env.Spider.(hooks).hooks()}, resume, nil
+		}, nil
 	})
 }
 

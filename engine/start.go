@@ -118,6 +118,7 @@ func (s *starter) Emit(ctx context.Context, v any) error {
 		s.feeds[i] = nil
 	}
 	if err := s.step.Emit(ctx, v); err != nil {
+		s.e.notFingerprinted(err)
 		return err
 	}
 	if len(s.push) == 0 && s.counts == 0 {
@@ -138,6 +139,15 @@ func (s *starter) Emit(ctx context.Context, v any) error {
 	}
 	s.e.scraped(ctx, s.step)
 	return nil
+}
+
+// notFingerprinted ends the crawl, as Scrapy does, if a start request has no
+// fingerprint: nothing would keep it from being fetched for ever.
+func (e *Engine) notFingerprinted(err error) {
+	if errors.As(err, new(*fingerprintError)) {
+		e.log.Error().Err(err).Msg("Error while processing requests from start()")
+		e.closeSpider("shutdown")
+	}
 }
 
 // skip reports whether an interrupted Start had emitted the same already, and

@@ -186,9 +186,12 @@ func (e *Engine) admit(ctx context.Context, r *crawl.Request, retried bool) (sch
 	if refused, err := e.refused(ctx, r); refused || err != nil {
 		return none, err
 	}
-	entry := scheduler.Entry{Request: r, Fingerprint: scheduler.FingerprintOf(r.Verb(), r.URL, r.Body)}
+	entry := scheduler.Entry{Request: r}
+	if entry.Fingerprint, err = e.fingerprint(r); err != nil {
+		return none, err
+	}
 	if !r.DontFilter && e.known(entry.Fingerprint) {
-		entry.Known, entry.Slot = true, e.slotOf(r)
+		entry.Known = true
 		return entry, nil
 	}
 	if e.policies.admit != nil && !retried { // after the duplicates, lest they use up a budget
@@ -199,7 +202,7 @@ func (e *Engine) admit(ctx context.Context, r *crawl.Request, retried bool) (sch
 			return none, err
 		}
 	}
-	entry.Slot = e.slotOf(r)
+	entry.Slot = e.slotOf(ctx, r)
 	return e.encode(entry) //nolint:contextcheck // naming a callback needs none.
 }
 
@@ -241,7 +244,28 @@ func ignored(err error) (bool, error) {
 	return true, err
 }
 
-func (e *Engine) slotOf(r *crawl.Request) string {
+// A fingerprintError is that of a request without fingerprint.
+type fingerprintError struct{ err error }
+
+func (e *fingerprintError) Error() string { return "fingerprint: " + e.err.Error() }
+
+func (e *fingerprintError) Unwrap() error { return e.err }
+
+func (e *Engine) fingerprint(r *crawl.Request) (fp scheduler.Fingerprint, err error) {
+	err = crawl.Guard(func() (err error) {
+		fp, err = e.fingerprinter(r)
+		return err
+	})
+	if err != nil {
+		return fp, &fingerprintError{fmt.Errorf("request %v: %w", r, err)}
+	}
+	return fp, nil
+}
+
+// slotOf returns the slot that a request waits for. Under
+// CONCURRENT_REQUESTS_PER_IP it asks the resolver, before the request is queued:
+// a name whose address is known too late would have had a limit of its own.
+func (e *Engine) slotOf(ctx context.Context, r *crawl.Request) string {
 	if r.Options.Slot != "" {
 		return r.Options.Slot
 	}
@@ -250,7 +274,11 @@ func (e *Engine) slotOf(r *crawl.Request) string {
 			return key
 		}
 	}
-	return downloader.SlotKey(r.URL)
+	host := downloader.SlotKey(r.URL)
+	if e.addresses != nil {
+		return e.addresses.Slot(ctx, host)
+	}
+	return host
 }
 
 func (e *Engine) known(fp scheduler.Fingerprint) bool { return e.haser != nil && e.haser.Has(fp) }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/skeincrawl/skein/crawl"
 	"github.com/skeincrawl/skein/scheduler"
 )
 
@@ -32,7 +33,11 @@ func newStepper() *stepper {
 // run serves requests until the channel is closed.
 func (s *stepper) run(ctx context.Context, f scheduler.Frontier) {
 	for q := range s.requests {
-		g, err := f.Step(ctx, q.progress, q.done, q.want)
+		var g scheduler.Grant
+		err := crawl.Guard(func() (err error) { // a queue or a scheduler may be a user's
+			g, err = f.Step(ctx, q.progress, q.done, q.want)
+			return err
+		})
 		s.results <- stepResult{grant: g, acks: q.acks, err: err}
 	}
 }

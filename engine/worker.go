@@ -301,7 +301,7 @@ func (w *worker) beside(ctx context.Context, r *crawl.Request) (*crawl.Response,
 	if w.settled {
 		lease = 0 // the frontier may not have heard of it yet, and would grant a place that does not count
 	}
-	release, err := w.run.frontier.Acquire(ctx, lease, w.e.slotOf(r))
+	release, err := w.run.frontier.Acquire(ctx, lease, w.e.slotOf(ctx, r))
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func (a *Accepted) Take(h uint64) bool {
 // filter keep: its first 64 bits.
 func HashOf(fp Fingerprint) uint64 { return seenKey(fp) }
 
-// unhash returns a fingerprint with a hash, as good as any for the filter.
+// unhash returns a fingerprint with a hash, as good as any for a set.
 func unhash(h uint64) (fp Fingerprint) {
 	binary.BigEndian.PutUint64(fp[:], h)
 	return fp

@@ -119,7 +119,7 @@ func (f *Local) commit(g *Grant, o *Outcome, now time.Time) error {
 	case StartEnded:
 		err = f.commitStartEnd()
 	case Notes:
-		err = f.commitNotes(o)
+		err = f.finishTx(f.job.Begin(), o)
 	case Part:
 		err = f.commitPart(g, o)
 	case Release:
@@ -174,13 +174,8 @@ func (f *Local) finishTx(tx *jobs.Tx, o *Outcome) error {
 	for _, b := range o.Feeds {
 		tx.Feed(b.Feed, b.Bytes)
 	}
-	if f.durable && o.State != nil {
-		tx.Set(metaState, o.State)
-		f.kept.state = append(f.kept.state[:0], o.State...)
-	}
-	if f.durable && o.Cookies != nil {
-		tx.Set(metaCookies, o.Cookies)
-		f.kept.cookies.add(o.Cookies, time.Now())
+	if f.durable {
+		f.kept.write(tx, o, time.Now())
 	}
 	return tx.Commit()
 }

@@ -17,6 +17,11 @@ type Deps struct {
 	Env   *crawl.Env
 	Slots Slots
 
+	// SlotOf returns the slot of a request that does not come with an [Entry],
+	// because a [Scheduler] has it from somewhere else. It is safe for concurrent
+	// use, and asks the resolver under CONCURRENT_REQUESTS_PER_IP.
+	SlotOf func(ctx context.Context, r *crawl.Request) string
+
 	// Job is open and not yet recovered; the frontier recovers it with Feeds, and
 	// closes it. Without JOBDIR, when Env.JobDir is "", it is volatile: it takes
 	// the bytes of the feeds that it was made with, and nothing else.
@@ -24,25 +29,37 @@ type Deps struct {
 	Feeds []jobs.Feed
 }
 
-// Frontiers is the registry behind SCHEDULER.
-var Frontiers = crawl.NewRegistry[func(context.Context, Deps) (Frontier, Resume, error)]("scheduler") //nolint:gochecknoglobals // a registry.
+// Open opens a frontier. It recovers the job, and closes it if it fails. It is
+// called once, by the goroutine that runs the crawl, before the first request.
+type Open func(ctx context.Context, d Deps) (Frontier, Resume, error)
+
+// Frontiers is the registry behind SCHEDULER. A constructor reads the settings
+// and touches nothing, neither the job nor anything else that lasts: its error is
+// the user's, who may try again. It names the setting that is wrong.
+var Frontiers = crawl.NewRegistry[func(*crawl.Env) (Open, error)]("scheduler").For("SCHEDULER") //nolint:gochecknoglobals // a registry.
 
 func init() {
-	Frontiers.Register("default", func(_ context.Context, d Deps) (Frontier, Resume, error) {
-		f, resume, err := NewLocal(d, settings.Decode[Config](d.Env.Settings))
+	Frontiers.Register("default", func(env *crawl.Env) (Open, error) {
+		k, err := newKit(env, settings.Decode[Config](env.Settings))
 		if err != nil {
-			return nil, resume, err
+			return nil, err
 		}
-		return f, resume, nil
+		return func(_ context.Context, d Deps) (Frontier, Resume, error) {
+			f, resume, err := k.open(d)
+			if err != nil {
+				return nil, resume, err
+			}
+			return f, resume, nil
+		}, nil
 	})
 }
 
 // Config is the default frontier's share of the settings.
 type Config struct {
-	// PriorityQueue chooses among slots: "downloader-aware" or "priority".
+	// PriorityQueue chooses among slots: a name of [PriorityQueues].
 	PriorityQueue string `setting:"SCHEDULER_PRIORITY_QUEUE"`
 
-	// Disk and Memory name the queue of the requests of callbacks in each layer,
+	// Disk and Memory name, as in [Queues], the queue of the requests of callbacks in each layer,
 	// StartDisk and StartMemory that of start requests; "" for the latter means
 	// that start requests share the queue of the others.
 	Disk        string `setting:"SCHEDULER_DISK_QUEUE"`
@@ -50,34 +67,13 @@ type Config struct {
 	StartDisk   string `setting:"SCHEDULER_START_DISK_QUEUE"`
 	StartMemory string `setting:"SCHEDULER_START_MEMORY_QUEUE"`
 
-	// DupeFilter is "fingerprint", or "none" to filter nothing.
+	// DupeFilter is a name of [Filters].
 	DupeFilter string `setting:"DUPEFILTER_CLASS"`
 
 	// Debug and DupeDebug log every request that can not be stored, and every
 	// duplicate, instead of the first.
 	Debug     bool `setting:"SCHEDULER_DEBUG"`
 	DupeDebug bool `setting:"DUPEFILTER_DEBUG"`
-}
-
-// queueMakers returns what makes the queues of a layer.
-func queueMakers(ordinary, start string) (func(start bool) Queue, bool, error) {
-	newQueue, err := Queues.Lookup(ordinary)
-	if err != nil {
-		return nil, false, err
-	}
-	if start == "" {
-		return func(bool) Queue { return newQueue() }, false, nil
-	}
-	newStart, err := Queues.Lookup(start)
-	if err != nil {
-		return nil, false, err
-	}
-	return func(start bool) Queue {
-		if start {
-			return newStart()
-		}
-		return newQueue()
-	}, true, nil
 }
 
 // layer is one of the two places of requests.
@@ -87,52 +83,6 @@ type layer struct {
 	starts   bool // start requests have queues of their own
 	n        int  // queued
 }
-
-// filter is the duplicate filter: nothing is ever seen if it is off.
-type filter struct {
-	off   bool
-	seen  SeenSet
-	keep  bool     // there is a job directory
-	fresh []uint64 // what no snapshot covers, as [jobs.Snapshot.Seen] takes it
-}
-
-// mark marks a fingerprint and reports whether it is new. A mark that the job does
-// not know does not outlive the process.
-func (d *filter) mark(fp Fingerprint, known bool) bool {
-	if d.off {
-		return true
-	}
-	isNew := d.seen.Add(fp)
-	if isNew && known {
-		d.note(fp)
-	}
-	return isNew
-}
-
-// note lets the next snapshot have a fingerprint that is marked.
-func (d *filter) note(fp Fingerprint) {
-	if key := seenKey(fp); d.keep && key != 0 {
-		d.fresh = append(d.fresh, key)
-	}
-}
-
-// know marks the fingerprints whose first 8 bytes follow each other in keys.
-func (d *filter) know(keys []byte) {
-	for ; len(keys) >= 8 && !d.off; keys = keys[8:] {
-		var fp Fingerprint
-		copy(fp[:], keys[:8])
-		d.seen.Add(fp)
-	}
-}
-
-// unmark takes the mark of a fingerprint back.
-func (d *filter) unmark(fp Fingerprint) {
-	if key := seenKey(fp); d.seen.Remove(fp) && d.keep && key != 0 {
-		d.fresh = append(d.fresh, 0, key)
-	}
-}
-
-func (d *filter) has(fp Fingerprint) bool { return !d.off && d.seen.Has(fp) }
 
 // reporter counts and logs what the frontier does with requests.
 type reporter struct {

@@ -25,7 +25,7 @@ type Contents struct {
 	// State is the spider's state, nil if it has none.
 	State []byte
 
-	f *Local
+	seen *SeenSet
 }
 
 // Queued is a pending request of a job.
@@ -40,13 +40,14 @@ type Queued struct {
 // ReadContents reads what a job holds. from hands out the operations of the job:
 // it is [jobs.View.Visit], or a call of [jobs.Job.Recover].
 func ReadContents(from func(visit func(jobs.Op) error) error) (*Contents, error) {
-	f := &Local{}
+	set := new(setFilter)
+	f := &Local{filter: newSeenFilter(set, false)}
 	r := newRecovery(f)
 	if err := from(r.visit); err != nil {
 		return nil, err
 	}
 	r.sweep()
-	c := &Contents{Start: r.resume.Start, State: r.resume.State, f: f}
+	c := &Contents{Start: r.resume.Start, State: f.kept.state, seen: &set.set}
 	for _, p := range r.pending {
 		where := r.places.list[p.place]
 		q := Queued{Addr: jobs.Addr(p.id), Slot: where.slot, Priority: where.priority, Start: p.flags&flagStart != 0}
@@ -63,10 +64,10 @@ func ReadContents(from func(visit func(jobs.Op) error) error) (*Contents, error)
 }
 
 // Seen returns how many fingerprints the duplicate filter has.
-func (c *Contents) Seen() int { return c.f.filter.seen.Len() }
+func (c *Contents) Seen() int { return c.seen.Len() }
 
 // Has reports whether the duplicate filter knows a fingerprint.
-func (c *Contents) Has(fp Fingerprint) bool { return c.f.filter.has(fp) }
+func (c *Contents) Has(fp Fingerprint) bool { return c.seen.Has(fp) }
 
 // ReadFailed reads the body of a request that was given up.
 func ReadFailed(body []byte) (Failed, error) {

@@ -11,6 +11,11 @@ func TestContract(t *testing.T) {
 	overStores(t, schedulertest.Contract)
 }
 
+func TestJournal(t *testing.T) {
+	t.Parallel()
+	overStores(t, schedulertest.Journal)
+}
+
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	overStores(t, schedulertest.Order)

@@ -271,8 +271,10 @@ type Controller interface {
 	Resume()
 }
 
-// A Haser is a [Frontier] that can tell early, safely beside Step, that a
-// fingerprint is known. A false answer promises nothing.
+// A Haser is a [Frontier], or a [Filter], that can tell early that a fingerprint
+// is known, which saves the encoding of the request. Has is safe for concurrent
+// use, also beside Step and Seen, and marks nothing. A false answer promises
+// nothing.
 type Haser interface {
 	Has(fp Fingerprint) bool
 }

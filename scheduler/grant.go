@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/skeincrawl/skein/jobs"
@@ -49,13 +48,13 @@ func (f *Local) skip(u *unreadableError, now time.Time) error {
 func (f *Local) next(layer int, now time.Time) *slot {
 	r := &f.layers[layer].ready
 	for {
-		s := f.pick.pick(r, f.last)
+		s := r.turn(f.last)
 		if s == nil || !r.node(s).stale {
 			return s
 		}
 		r.remove(s)
 		if ok, _ := f.slots.Ready(s.name, now); ok {
-			r.insert(s, f.pick.key(s, layer, f.slots.Active(s.name)))
+			r.insert(s, f.key(s, layer))
 		}
 	}
 }
@@ -95,13 +94,6 @@ func (f *Local) take(s *slot, layer int, now time.Time) (Lease, error) {
 	return out, nil
 }
 
-// waiter is a caller of Acquire that waits for its slot.
-type waiter struct {
-	granted chan struct{}
-	settled bool // takes a place
-	own     bool // its lease holds a place of this very slot
-}
-
 // Acquire implements [Frontier].
 func (f *Local) Acquire(ctx context.Context, id LeaseID, slotName string) (func(SlotHint), error) {
 	f.mu.Lock()
@@ -117,72 +109,26 @@ func (f *Local) Acquire(ctx context.Context, id LeaseID, slotName string) (func(
 	f.refresh(s, time.Now())
 	f.mu.Unlock()
 	f.poke() // the engine must learn when to step next
-	select {
-	case <-w.granted:
-		return f.releaser(w, slotName), nil
-	case <-ctx.Done():
-		return nil, f.withdraw(ctx, w, slotName)
-	}
+	return w.wait(ctx, slotName, f)
 }
 
-// serve grants a slot to those who wait for it, in their order, and returns when
-// the next of them can be served, zero if that can not be told. Who takes no
-// place never waits behind one who does: that one may be waiting for it.
-func (f *Local) serve(s *slot, now time.Time) (next time.Time) {
-	s.waiters = slices.DeleteFunc(s.waiters, func(w *waiter) bool {
-		check := f.slots.Ready
-		if !w.settled {
-			check = f.slots.DelayOnly
-		}
-		ok, at := check(s.name, now)
-		if !ok {
-			next = earlier(next, at)
-			return false
-		}
-		if w.settled {
-			f.slots.Take(s.name, now)
-		}
-		if !w.own {
-			f.slots.Sent(s.name, now)
-		}
-		close(w.granted)
-		return true
-	})
-	return next
-}
-
-func (f *Local) releaser(w *waiter, name string) func(SlotHint) {
-	return func(hint SlotHint) {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if !w.settled {
-			return
-		}
-		now := time.Now()
-		hint.Sent = true // when it was granted
-		f.slots.Free(name, now, hint)
-		f.refreshName(name, now)
-		f.poke()
-	}
-}
-
-// withdraw takes a waiter out of the line, or gives back what it was granted in
-// the meantime.
-func (f *Local) withdraw(ctx context.Context, w *waiter, name string) error {
+// free implements host.
+func (f *Local) free(name string, hint SlotHint) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	err := fmt.Errorf("wait for slot %s: %w", name, context.Cause(ctx))
-	select {
-	case <-w.granted:
-		if w.settled {
-			f.slots.Free(name, time.Now(), SlotHint{Unused: true, Sent: true})
-		}
-	default:
-		if s := f.bySlot[name]; s != nil {
-			s.waiters = slices.DeleteFunc(s.waiters, func(o *waiter) bool { return o == w })
-		}
-	}
-	f.refreshName(name, time.Now())
+	now := time.Now()
+	f.slots.Free(name, now, hint)
+	f.refreshName(name, now)
 	f.poke()
-	return err
+}
+
+// leave implements host.
+func (f *Local) leave(w *waiter, name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := time.Now()
+	s := f.slot(name)
+	s.waiters.remove(w, f.slots, name, now)
+	f.refresh(s, now)
+	f.poke()
 }

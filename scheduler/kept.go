@@ -17,11 +17,9 @@ const (
 // kept is what the journal's snapshots need of the past, beside what the queues
 // and the filter hold anyway. It is filled only if there is a job directory.
 type kept struct {
-	state    []byte // of the spider, after the last step
-	cookies  cookieLog
-	emitted  []uint64 // hashes of what Start emitted, as long as it may have to run again
-	answered bool     // some request of this run got a response
-	unstored int      // requests in memory that can not be stored
+	remembered
+	answered bool // some request of this run got a response
+	unstored int  // requests in memory that can not be stored
 	suspects map[jobs.Addr]suspicion
 	failed   int // requests that were given up
 	began    time.Time
@@ -38,7 +36,7 @@ func (k *kept) forgetStart(ended bool) {
 // from all steps up to now. A run begins in it before the attempts of that run.
 func (f *Local) snapshot(s *jobs.Snapshot) {
 	for a, v := range f.kept.suspects {
-		s.Set(metaSuspect, v.append(number(uint64(a))))
+		s.Set(metaSuspect, appendHashes(nil, []uint64{uint64(a), v.number()}))
 	}
 	s.Set(metaRun, runMark(f.kept.began))
 	if !f.closed {
@@ -49,18 +47,7 @@ func (f *Local) snapshot(s *jobs.Snapshot) {
 	for name := range f.names {
 		s.Set(metaCallback, []byte(name))
 	}
-	if f.kept.state != nil {
-		s.Set(metaState, f.kept.state)
-	}
-	if log := f.kept.cookies.fold(time.Now()); len(log) > 0 {
-		s.Set(metaCookies, log)
-	}
-	for key, value := range f.notes {
-		s.Set(metaNote+key, value)
-	}
-	if len(f.kept.emitted) > 0 {
-		s.Set(metaEmitted, appendHashes(nil, f.kept.emitted))
-	}
+	f.kept.snapshot(s)
 	if f.startDone {
 		s.Set(metaStartEnd, nil)
 	}
@@ -95,7 +82,7 @@ func runMark(at time.Time) []byte { return []byte(at.UTC().Format(time.RFC3339))
 func (f *Local) startAgain(tx *jobs.Tx) {
 	for _, h := range f.kept.emitted {
 		tx.Unseen(unhash(h))
-		f.filter.unmark(unhash(h))
+		f.filter.forget(h)
 	}
 	tx.Set(metaStartAgain, nil)
 	f.kept.emitted, f.startDone = nil, false

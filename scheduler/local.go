@@ -17,11 +17,11 @@ import (
 // journal of a job directory.
 type Local struct {
 	report  *reporter
-	pick    policy
+	pick    PriorityQueue
 	slots   Slots
 	job     *jobs.Job
 	durable bool // there is a job directory
-	filter  filter
+	filter  seenFilter
 	ready   chan struct{}
 
 	mu        sync.Mutex
@@ -36,9 +36,8 @@ type Local struct {
 	ordinal   uint64 // of the last start entry
 	enqueued  uint64 // ordinal of the last request from outside
 	startDone bool
-	names     map[string]bool   // of callbacks, known to the job
-	notes     map[string][]byte // the newest of each
-	granted   Grant             // the last one
+	names     map[string]bool // of callbacks, known to the job
+	granted   Grant           // the last one
 	paused    bool
 	closed    bool
 	suspects  []Ref  // requests that may have killed the process, to be tried alone
@@ -234,14 +233,14 @@ func (f *Local) enter(s *slot, ref Ref, layer int) error {
 // those who wait for it, and places it among the ready ones or in the timer
 // heap.
 func (f *Local) refresh(s *slot, now time.Time) {
-	at := f.serve(s, now)
+	at := s.waiters.serve(f.slots, s.name, now)
 	ok, queueAt := f.slots.Ready(s.name, now)
 	for i := range f.layers {
 		switch r := &f.layers[i].ready; {
 		case s.queues[i].n == 0:
 			r.remove(s)
 		case ok:
-			r.put(s, f.pick.key(s, i, f.slots.Active(s.name)))
+			r.put(s, f.key(s, i))
 		default:
 			r.hide(s)
 		}

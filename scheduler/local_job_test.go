@@ -52,7 +52,11 @@ func openOn(t testing.TB, fs jobs.FS, opt jobs.Options, assignments ...string) s
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, _, err := construct(t.Context(), scheduler.Deps{Env: env, Slots: schedulertest.NewSlots(8, 0), Job: job})
+	open, err := construct(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _, err := open(t.Context(), scheduler.Deps{Env: env, Slots: schedulertest.NewSlots(8, 0), Job: job})
 	if err != nil {
 		t.Fatal(err)
 	}

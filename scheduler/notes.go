@@ -1,9 +1,12 @@
 package scheduler
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/skeincrawl/skein/internal/cookie"
 	"github.com/skeincrawl/skein/jobs"
@@ -12,42 +15,85 @@ import (
 // metaNote goes before the key of a note in the meta records of the job.
 const metaNote = "note."
 
-// commitNotes writes what components keep, if there is a job.
-func (f *Local) commitNotes(o *Outcome) error {
-	if !f.durable {
-		return nil
+// remembered is what a job keeps beside its requests, as of the last step.
+type remembered struct {
+	state   []byte // of the spider
+	cookies cookieLog
+	notes   map[string][]byte
+	emitted []uint64 // hashes of what Start emitted, as long as it may have to run again
+}
+
+// write adds to a step what it changes of this.
+func (m *remembered) write(tx *jobs.Tx, o *Outcome, now time.Time) {
+	if o.State != nil {
+		tx.Set(metaState, o.State)
+		m.state = append(m.state[:0], o.State...)
 	}
-	tx := f.job.Begin()
+	if o.Cookies != nil {
+		tx.Set(metaCookies, o.Cookies)
+		m.cookies.add(o.Cookies, now)
+	}
 	for _, n := range o.Notes {
-		f.note(n.Key, n.Value)
 		tx.Set(metaNote+n.Key, n.Value)
+		m.note(n.Key, n.Value)
 	}
-	return tx.Commit()
 }
 
-func (f *Local) note(key string, value []byte) {
-	if f.notes == nil {
-		f.notes = map[string][]byte{}
+func (m *remembered) note(key string, value []byte) {
+	if m.notes == nil {
+		m.notes = map[string][]byte{}
 	}
-	f.notes[key] = slices.Clone(value)
+	m.notes[key] = slices.Clone(value)
 }
 
-// replayNote takes a meta record if it is a note.
-func (f *Local) replayNote(op jobs.Op) {
-	if key, ok := strings.CutPrefix(string(op.Key), metaNote); ok {
-		f.note(key, op.Value)
+// replay takes a meta record if it is of this, and reports whether it is.
+func (m *remembered) replay(op jobs.Op, now time.Time) bool {
+	switch string(op.Key) {
+	case metaState:
+		m.state = slices.Clone(op.Value)
+		return true
+	case metaCookies:
+		m.cookies.add(op.Value, now)
+		return true
+	}
+	key, ok := strings.CutPrefix(string(op.Key), metaNote)
+	if ok {
+		m.note(key, op.Value)
+	}
+	return ok
+}
+
+// tell fills in what a run begins with.
+func (m *remembered) tell(r *Resume, now time.Time) {
+	r.State = slices.Clone(m.state)
+	r.Cookies, r.Notes = slices.Clone(m.cookies.fold(now)), maps.Clone(m.notes)
+}
+
+// snapshot keeps all of it.
+func (m *remembered) snapshot(s *jobs.Snapshot) {
+	if m.state != nil {
+		s.Set(metaState, m.state)
+	}
+	if log := m.cookies.fold(time.Now()); len(log) > 0 {
+		s.Set(metaCookies, log)
+	}
+	for key, value := range m.notes {
+		s.Set(metaNote+key, value)
+	}
+	if len(m.emitted) > 0 {
+		s.Set(metaEmitted, appendHashes(nil, m.emitted))
 	}
 }
 
 // restoreSlots lets the slots go on with what they knew. It comes before
 // anything is queued: who queues asks the slots.
-func (f *Local) restoreSlots(now time.Time) {
-	r, ok := f.slots.(SlotRestorer)
-	if !ok || len(f.notes) == 0 {
+func (m *remembered) restoreSlots(slots Slots, log *zerolog.Logger, now time.Time) {
+	r, ok := slots.(SlotRestorer)
+	if !ok || len(m.notes) == 0 {
 		return
 	}
-	if err := r.Restore(f.notes, now); err != nil {
-		f.report.log.Warn().Err(err).Msg("What was learned about the slots is lost")
+	if err := r.Restore(m.notes, now); err != nil {
+		log.Warn().Err(err).Msg("What was learned about the slots is lost")
 	}
 }
 

@@ -51,7 +51,11 @@ func openKept(t *testing.T, fs jobs.FS, slots scheduler.Slots, log *bytes.Buffer
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, resume, err := construct(t.Context(), scheduler.Deps{Env: env, Slots: slots, Job: job})
+	open, err := construct(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, resume, err := open(t.Context(), scheduler.Deps{Env: env, Slots: slots, Job: job})
 	if err != nil {
 		t.Fatal(err)
 	}

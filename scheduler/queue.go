@@ -38,7 +38,9 @@ type Peeker interface {
 // Queues is the registry behind SCHEDULER_MEMORY_QUEUE, SCHEDULER_DISK_QUEUE and
 // the two for start requests. Queues in memory and on disk are of one kind: a
 // job's requests lie in its journal, whatever their order.
-var Queues = crawl.NewRegistry[func() Queue]("scheduler queue") //nolint:gochecknoglobals // a registry.
+var Queues = crawl.NewRegistry[func() Queue]("scheduler queue").For( //nolint:gochecknoglobals // a registry.
+	"SCHEDULER_MEMORY_QUEUE", "SCHEDULER_DISK_QUEUE", "SCHEDULER_START_MEMORY_QUEUE", "SCHEDULER_START_DISK_QUEUE",
+)
 
 func init() {
 	Queues.Register("lifo", func() Queue { return new(lifo) })

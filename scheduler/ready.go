@@ -17,7 +17,7 @@ const (
 // or someone waiting in it.
 type slot struct {
 	name    string
-	waiters []*waiter
+	waiters line
 	timer   time.Time // for which it is in the timer heap; zero for none
 	queues  [layers]slotQueue
 	nodes   [layers]node
@@ -30,11 +30,22 @@ const levels = 16
 
 // sortKey is the place of a slot among those that can start a request.
 type sortKey struct {
-	rank  int64 // fewest active downloads, or highest priority
+	rank  int64
 	order int64
 	name  string
-	level uint8 // below levels
-	start bool
+	level uint8 // rank, as far as it goes
+	later bool
+}
+
+// key returns the place of a slot that has requests in a layer.
+func (f *Local) key(s *slot, layer int) sortKey {
+	t := f.pick(SlotView{s: s, layer: layer, active: f.slots.Active(s.name)})
+	return sortKey{level: uint8(min(max(t.Rank, 0), levels-1)), rank: t.Rank, later: t.Later, order: t.Order, name: s.name}
+}
+
+// alike reports whether two keys differ in the name at most.
+func (k sortKey) alike(o sortKey) bool {
+	return k.rank == o.rank && k.later == o.later && k.order == o.order && k.level == o.level
 }
 
 func (k sortKey) compare(o sortKey) int {
@@ -43,8 +54,8 @@ func (k sortKey) compare(o sortKey) int {
 		return cmp64(int64(k.level), int64(o.level))
 	case k.rank != o.rank:
 		return cmp64(k.rank, o.rank)
-	case k.start != o.start:
-		if o.start {
+	case k.later != o.later:
+		if o.later {
 			return -1
 		}
 		return 1
@@ -220,4 +231,27 @@ func (r *readySet) around(key sortKey) (before, after *slot) {
 		}
 	}
 	return before, after
+}
+
+// turn returns the slot whose turn it is, nil if there is none, or a stale one
+// that has to be put right before that can be told: of the slots with the lowest
+// key the next by name after last, the one picked before, which may be nil.
+func (r *readySet) turn(last *slot) *slot {
+	first := r.first()
+	if first == nil || last == nil || r.node(first).stale {
+		return first
+	}
+	key := r.node(first).key
+	if second := r.node(first).next; second == nil || !key.alike(r.node(second).key) {
+		return first
+	}
+	next := r.node(last).next
+	if n := r.node(last); !n.in || !n.key.alike(key) {
+		key.name = last.name
+		_, next = r.around(key)
+	}
+	if next != nil && key.alike(r.node(next).key) {
+		return next
+	}
+	return first
 }

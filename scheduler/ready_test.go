@@ -59,7 +59,7 @@ func TestReadySetModel(t *testing.T) {
 
 func randomKey(rng *rand.Rand, name string) sortKey {
 	ranks := []int64{math.MinInt64, -1, 0, 1, math.MaxInt64}
-	return sortKey{level: uint8(rng.IntN(2)) * (levels - 1), rank: ranks[rng.IntN(len(ranks))], start: rng.IntN(2) == 0, order: rng.Int64N(3) - 1, name: name}
+	return sortKey{level: uint8(rng.IntN(2)) * (levels - 1), rank: ranks[rng.IntN(len(ranks))], later: rng.IntN(2) == 0, order: rng.Int64N(3) - 1, name: name}
 }
 
 func inOrder(r *readySet, s *slot) []*slot {
@@ -124,7 +124,7 @@ func TestSortKeyIsAnOrder(t *testing.T) {
 			t.Fatalf("not transitive: %+v", three)
 		}
 	}
-	keys := []sortKey{{rank: math.MinInt64}, {rank: 0, start: true, name: "a"}, {rank: math.MaxInt64}}
+	keys := []sortKey{{rank: math.MinInt64}, {rank: 0, later: true, name: "a"}, {rank: math.MaxInt64}}
 	if !slices.IsSortedFunc(keys, func(a, b sortKey) int { return cmp.Compare(a.compare(b), 0) }) {
 		t.Error("ranks over the full range are not in order")
 	}

@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,40 +9,6 @@ import (
 
 	"github.com/skeincrawl/skein/jobs"
 )
-
-// NewLocal returns the default frontier. It recovers the job, and closes it if
-// it fails.
-func NewLocal(d Deps, cfg Config) (*Local, Resume, error) {
-	f, err := newLocal(d, cfg)
-	if err != nil {
-		return nil, Resume{}, errors.Join(err, d.Job.Close(jobs.End{}))
-	}
-	resume, err := f.recover(d)
-	if err != nil {
-		return nil, Resume{}, errors.Join(err, d.Job.Close(jobs.End{}))
-	}
-	return f, resume, nil
-}
-
-func newLocal(d Deps, cfg Config) (*Local, error) {
-	f := &Local{
-		report: newReporter(d.Env, cfg), slots: d.Slots, job: d.Job, durable: d.Env.JobDir != "",
-		ready: make(chan struct{}, 1), bySlot: map[string]*slot{}, leases: map[LeaseID]*lease{},
-	}
-	var err error
-	if f.pick, err = policies.Lookup(cfg.PriorityQueue); err != nil {
-		return nil, fmt.Errorf("SCHEDULER_PRIORITY_QUEUE: %w", err)
-	}
-	f.filter.off, f.filter.keep = cfg.DupeFilter == "none", f.durable
-	for i, names := range [layers][2]string{memory: {cfg.Memory, cfg.StartMemory}, disk: {cfg.Disk, cfg.StartDisk}} {
-		l := &f.layers[i]
-		l.ready.layer = i
-		if l.newQueue, l.starts, err = queueMakers(names[0], names[1]); err != nil {
-			return nil, fmt.Errorf("queues of the scheduler: %w", err)
-		}
-	}
-	return f, nil
-}
 
 // recovery rebuilds the frontier from the operations of the journal.
 type recovery struct {
@@ -96,8 +61,8 @@ func (f *Local) recover(d Deps) (Resume, error) {
 	if err := r.checkCallbacks(d.Env); err != nil {
 		return Resume{}, err
 	}
-	r.resume.Cookies, r.resume.Notes = slices.Clone(f.kept.cookies.fold(r.now)), maps.Clone(f.notes)
-	f.restoreSlots(r.now)
+	f.kept.tell(&r.resume, r.now)
+	f.kept.restoreSlots(f.slots, &f.report.log, r.now)
 	if err := r.fill(); err != nil {
 		return Resume{}, err
 	}
@@ -114,7 +79,6 @@ func (r *recovery) keep() {
 	f := r.f
 	f.startDone = r.resume.Start == StartDone
 	f.names = r.names
-	f.kept.state = slices.Clone(r.resume.State)
 	f.kept.suspects, f.kept.began = r.suspects, r.now
 	if r.emitted != nil {
 		f.kept.emitted = slices.Clone(r.emitted.hashes)
@@ -138,7 +102,7 @@ func (r *recovery) visit(op jobs.Op) error {
 	case jobs.OpSeen:
 		r.f.filter.mark(op.Fingerprint, true)
 	case jobs.OpUnseen:
-		r.f.filter.unmark(op.Fingerprint)
+		r.f.filter.forget(HashOf(op.Fingerprint))
 	case jobs.OpSeenKeys:
 		r.f.filter.know(op.Value)
 	case jobs.OpProvisional:

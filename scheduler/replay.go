@@ -3,7 +3,6 @@ package scheduler
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
 
 	"github.com/skeincrawl/skein/jobs"
 )
@@ -11,10 +10,6 @@ import (
 // meta takes a record of the journal that is about no single request.
 func (r *recovery) meta(op jobs.Op) error {
 	switch string(op.Key) {
-	case metaState:
-		r.resume.State = slices.Clone(op.Value)
-	case metaCookies:
-		r.f.kept.cookies.add(op.Value, r.now)
 	case metaStartEnd:
 		r.resume.Start = StartDone
 	case metaStartAgain:
@@ -24,7 +19,7 @@ func (r *recovery) meta(op jobs.Op) error {
 	case metaHandled:
 		r.unstored--
 	case metaStartItem, metaEmitted, metaPending, metaSuspect:
-		return r.numbers(string(op.Key), op.Value)
+		return r.numbers(op)
 	case metaCallback:
 		r.names[string(op.Value)] = true
 	case metaRun:
@@ -34,26 +29,36 @@ func (r *recovery) meta(op jobs.Op) error {
 		clear(r.attempts)
 		r.unstored = 0
 	default:
-		r.f.replayNote(op)
+		r.f.kept.replay(op, r.now)
 	}
 	return nil
 }
 
 // numbers takes a record whose value are numbers.
-func (r *recovery) numbers(key string, b []byte) error {
-	if len(b)%8 != 0 || len(b) == 0 {
-		return fmt.Errorf("the record %s has %d bytes, which are no numbers", key, len(b))
-	}
-	n := binary.LittleEndian.Uint64(b)
-	switch key {
+func (r *recovery) numbers(op jobs.Op) error {
+	switch string(op.Key) {
 	case metaStartItem, metaEmitted:
-		for ; len(b) > 0; b = b[8:] {
-			r.accept(binary.LittleEndian.Uint64(b))
-		}
+		return eachHash(op, r.accept)
 	case metaPending:
-		r.unstored = int(n)
-	case metaSuspect:
-		r.suspects[jobs.Addr(n)] = readSuspicion(b[8:])
+		return eachHash(op, func(n uint64) { r.unstored = int(n) })
+	}
+	var list []uint64
+	if err := eachHash(op, func(n uint64) { list = append(list, n) }); err != nil {
+		return err
+	}
+	if len(list) == 2 {
+		r.suspects[jobs.Addr(list[0])] = suspicionOf(list[1])
+	}
+	return nil
+}
+
+// eachHash calls f with each number in the value of a record.
+func eachHash(op jobs.Op, f func(uint64)) error {
+	if len(op.Value)%8 != 0 {
+		return fmt.Errorf("the record %s has %d bytes, which are no numbers", op.Key, len(op.Value))
+	}
+	for b := op.Value; len(b) > 0; b = b[8:] {
+		f(binary.LittleEndian.Uint64(b))
 	}
 	return nil
 }

@@ -13,24 +13,27 @@ const (
 	JobTooLarge = "job_max_disk" // JOB_MAX_DISK is reached
 )
 
+// stopReason returns why a crawl has to end for what [jobs.Job.Room] says.
+func stopReason(err error) string {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, jobs.ErrDiskFull):
+		return DiskFull
+	}
+	return JobTooLarge
+}
+
 // lookForRoom asks the job whether there is room for more.
 func (f *Local) lookForRoom() {
 	err := f.job.Room()
-	reason := ""
-	switch {
-	case err == nil:
+	if err == nil || f.stopFor == DiskFull {
 		return
-	case errors.Is(err, jobs.ErrDiskFull):
-		reason = DiskFull
-	default:
-		reason = JobTooLarge
 	}
 	if f.stopFor == "" {
 		f.report.log.Error().Err(err).Msg("The crawl stops, to go on when there is more room")
 	}
-	if f.stopFor != DiskFull {
-		f.stopFor = reason
-	}
+	f.stopFor = stopReason(err)
 }
 
 // refuses reports whether an outcome does not fit on the disk: one that adds

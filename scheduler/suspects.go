@@ -1,9 +1,6 @@
 package scheduler
 
-import (
-	"encoding/binary"
-	"time"
-)
+import "time"
 
 const (
 	// maxSuspicion is at how many deaths of the process a request may have been
@@ -53,14 +50,7 @@ type suspicion struct {
 	deaths, alone int
 }
 
-func (s suspicion) append(dst []byte) []byte {
-	return appendHashes(dst, []uint64{uint64(s.deaths)<<32 | uint64(s.alone)})
-}
+// number and suspicionOf are the form in a snapshot.
+func (s suspicion) number() uint64 { return uint64(s.deaths)<<32 | uint64(s.alone) }
 
-func readSuspicion(b []byte) (s suspicion) {
-	if len(b) == 8 {
-		n := binary.LittleEndian.Uint64(b)
-		s.deaths, s.alone = int(n>>32), int(uint32(n))
-	}
-	return s
-}
+func suspicionOf(n uint64) suspicion { return suspicion{deaths: int(n >> 32), alone: int(uint32(n))} }

@@ -223,7 +223,11 @@ func (d *Def) choose(text string) (any, error) {
 	}
 	i := slices.IndexFunc(d.Choices, func(c string) bool { return strings.EqualFold(c, text) })
 	if i < 0 {
-		return nil, wanted{text: oneOf(d.Choices), nearest: Nearest(text, slices.Values(d.Choices))}
+		good := oneOf(d.Choices)
+		if d.Open {
+			good = "a name that this binary has: " + good
+		}
+		return nil, wanted{text: good, nearest: Nearest(text, slices.Values(d.Choices))}
 	}
 	return d.Choices[i], nil
 }

@@ -161,7 +161,7 @@ func TestCoerceChoices(t *testing.T) {
 		{"class path", queue, "scrapy.squeues.PickleFifoDiskQueue", "fifo", ""},
 		{"None", queue, "None", "", ""},
 		{"empty", queue, "", "", ""},
-		{"memory queue on disk", queue, "scrapy.squeues.LifoMemoryQueue", nil, "want lifo, fifo or None"},
-		{"None is no choice", queueDef("X", "lifo", nil, "x"), nil, nil, "want lifo or fifo"},
+		{"memory queue on disk", queue, "scrapy.squeues.LifoMemoryQueue", nil, "want a name that this binary has: lifo, fifo or None"},
+		{"None is no choice", queueDef("X", "lifo", nil, "x"), nil, nil, "want a name that this binary has: lifo or fifo"},
 	})
 }

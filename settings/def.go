@@ -42,6 +42,9 @@ type Def struct {
 	// Choices are the good values of a string setting; none means any string.
 	// An empty choice is the value None. Letter case does not matter.
 	Choices []string
+	// Open says that the choices are names of components, to which those that
+	// register themselves add with [Registry.Offer].
+	Open bool
 	// Aliases are other spellings of a string value, or of a component's name
 	// in a map[string]int, such as Scrapy's class paths.
 	Aliases map[string]string

@@ -20,6 +20,11 @@ func downloaderDefs() []Def {
 			Help: "How many requests may be in progress at once for one domain.",
 		},
 		{
+			Name: "CONCURRENT_REQUESTS_PER_IP", Default: 0, Check: count, ZeroIsOff: true,
+			Help: "How many requests may be in progress at once for one address, in place of CONCURRENT_REQUESTS_PER_DOMAIN; delays count for each address then. " +
+				"It needs SCHEDULER_PRIORITY_QUEUE=priority. 0 is by domain.",
+		},
+		{
 			Name: "DOWNLOAD_DELAY", Default: time.Duration(0), ZeroIsOff: true,
 			Help: "Least time between two requests to one domain, in seconds or as 250ms. 0 is none.",
 		},

@@ -37,6 +37,14 @@ func logDefs() []Def {
 			Name: "LOGSTATS_INTERVAL", Default: 60 * time.Second, ZeroIsOff: true,
 			Help: "Time between two progress lines in the log, in seconds or as 1m. 0 is none.",
 		},
+		{
+			Name: "STATS_CLASS", Default: "memory", Choices: []string{"memory", "dummy"}, Open: true,
+			Aliases: map[string]string{
+				"scrapy.statscollectors.MemoryStatsCollector": "memory",
+				"scrapy.statscollectors.DummyStatsCollector":  "dummy",
+			},
+			Help: "Who takes the statistics at the end: memory keeps them for the log only, dummy keeps none.",
+		},
 		{Name: "STATS_DUMP", Default: true, Help: "Whether the statistics are logged at the end."},
 	}
 }

@@ -5,12 +5,12 @@ import "time"
 func schedulerDefs() []Def {
 	return []Def{
 		{
-			Name: "SCHEDULER", Default: "default", Choices: []string{"default"},
+			Name: "SCHEDULER", Default: "default", Choices: []string{"default"}, Open: true,
 			Aliases: map[string]string{"scrapy.core.scheduler.Scheduler": "default"},
-			Help:    "Name of the scheduler.",
+			Help:    "Name of the scheduler. A program may register its own.",
 		},
 		{
-			Name: "SCHEDULER_PRIORITY_QUEUE", Default: "downloader-aware", Choices: []string{"downloader-aware", "priority"},
+			Name: "SCHEDULER_PRIORITY_QUEUE", Default: "downloader-aware", Choices: []string{"downloader-aware", "priority"}, Open: true,
 			Aliases: map[string]string{
 				"scrapy.pqueues.DownloaderAwarePriorityQueue": "downloader-aware",
 				"scrapy.pqueues.ScrapyPriorityQueue":          "priority",
@@ -30,12 +30,17 @@ func schedulerDefs() []Def {
 			Help: "How many requests may be queued before the start requests wait. 0 is no limit.",
 		},
 		{
-			Name: "DUPEFILTER_CLASS", Default: "fingerprint", Choices: []string{"fingerprint", "none"},
+			Name: "DUPEFILTER_CLASS", Default: "fingerprint", Choices: []string{"fingerprint", "none"}, Open: true,
 			Aliases: map[string]string{
 				"scrapy.dupefilters.RFPDupeFilter":  "fingerprint",
 				"scrapy.dupefilters.BaseDupeFilter": "none",
 			},
-			Help: "Which requests count as duplicates: fingerprint compares method, URL and body, none lets all pass.",
+			Help: "Which requests count as duplicates: fingerprint those with the same fingerprint, none lets all pass.",
+		},
+		{
+			Name: "REQUEST_FINGERPRINTER_CLASS", Default: "sha1", Choices: []string{"sha1"}, Open: true,
+			Aliases: map[string]string{"scrapy.utils.request.RequestFingerprinter": "sha1"},
+			Help:    "What the fingerprint of a request is made of: sha1 takes method, URL and body, as Scrapy does.",
 		},
 		{
 			Name: "DUPEFILTER_DEBUG", Default: false,
@@ -45,7 +50,7 @@ func schedulerDefs() []Def {
 }
 
 func queueDef(name, order string, aliases map[string]string, help string, more ...string) Def {
-	return Def{Name: name, Default: order, Choices: append([]string{"lifo", "fifo"}, more...), Aliases: aliases, Help: help}
+	return Def{Name: name, Default: order, Choices: append([]string{"lifo", "fifo"}, more...), Open: true, Aliases: aliases, Help: help}
 }
 
 func diskQueues() map[string]string {

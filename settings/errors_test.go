@@ -29,7 +29,7 @@ func TestErrorsAllAtOnce(t *testing.T) {
 		`DOWNLOAD_DELYA (-s DOWNLOAD_DELYA): there is no such setting; did you mean DOWNLOAD_DELAY?`,
 		`HTTPCACHE_ENABLED="True" (CRAWL_HTTPCACHE_ENABLED): this version has no HTTP cache`,
 		`ROBOTSTXT_OBEY="maybe" (spider q): want True or False (1, 0, yes and no work too)`,
-		`SCHEDULER_DISK_QUEUE="filo" (-s SCHEDULER_DISK_QUEUE): want lifo or fifo; did you mean fifo?`,
+		`SCHEDULER_DISK_QUEUE="filo" (-s SCHEDULER_DISK_QUEUE): want a name that this binary has: lifo or fifo; did you mean fifo?`,
 		`USER_AGENT (spider q): a value of the type chan int cannot be a setting`,
 	}
 	for range 5 {

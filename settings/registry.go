@@ -56,18 +56,23 @@ func (r *Registry) Declare(d Def) {
 	r.defs[d.Name] = &d
 }
 
-// Offer makes more names good values of a setting that has [Def.Choices], for
-// a component that registers itself as one more scheduler, queue or filter.
-// It panics if no such setting is declared.
+// Offer makes more names good values of a setting that is [Def.Open], for a
+// component that registers itself as one more scheduler, queue or filter. A
+// name that is one already stays one. It panics if no such setting is declared.
 func (r *Registry) Offer(setting string, names ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	old, ok := r.defs[setting]
-	if !ok || len(old.Choices) == 0 {
+	if !ok || !old.Open {
 		panic("settings: " + setting + " has no choices to add to")
 	}
 	d := *old // builders may be reading the old one
-	d.Choices = slices.Concat(old.Choices, names)
+	d.Choices = slices.Clone(old.Choices)
+	for _, name := range names {
+		if !slices.Contains(d.Choices, name) {
+			d.Choices = append(d.Choices, name)
+		}
+	}
 	r.defs[setting] = &d
 }
 

@@ -79,7 +79,13 @@ func TestOffer(t *testing.T) {
 	if err != nil || s.String("SCHEDULER") != "mine" {
 		t.Errorf("after Offer: %v", err)
 	}
+	r.Offer("SCHEDULER", "default", "mine") // again
+	_, _, err = r.Builder().Assign("SCHEDULER=min").Build()
+	if want := `SCHEDULER="min" (-s SCHEDULER): want a name that this binary has: default or mine; did you mean mine?`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
 	panics(t, "no choices", "no choices", func() { r.Offer("JOBDIR", "x") })
+	panics(t, "closed", "no choices", func() { r.Offer("LOG_LEVEL", "x") })
 	panics(t, "unknown", "no choices", func() { r.Offer("NOPE", "x") })
 }
 

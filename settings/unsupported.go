@@ -70,7 +70,6 @@ func unsupportedCommands() []Def {
 func unsupportedEngine() []Def {
 	return slices.Concat(
 		unsupported("what one callback emits is handled in order, not in parallel", known("CONCURRENT_ITEMS", 100)),
-		unsupported("limits are per domain, never per address; use CONCURRENT_REQUESTS_PER_DOMAIN", known("CONCURRENT_REQUESTS_PER_IP", 0)),
 		unsupported(
 			"this version has no item pipelines",
 			known("ITEM_PIPELINES", map[string]int{}),
@@ -81,8 +80,6 @@ func unsupportedEngine() []Def {
 		unsupported(
 			"this part cannot be replaced by a setting",
 			known("DOWNLOADER", "scrapy.core.downloader.Downloader"),
-			known("REQUEST_FINGERPRINTER_CLASS", "scrapy.utils.request.RequestFingerprinter"),
-			known("STATS_CLASS", "scrapy.statscollectors.MemoryStatsCollector"),
 		),
 	)
 }

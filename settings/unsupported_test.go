@@ -60,14 +60,12 @@ func TestUnsupported(t *testing.T) {
 	for _, c := range []struct{ arg, problem, warning string }{
 		{arg: "TELNETCONSOLE_ENABLED=False"},
 		{arg: "TELNETCONSOLE_ENABLED=0"},
-		{arg: "CONCURRENT_REQUESTS_PER_IP=0"},
 		{arg: "HTTPCACHE_ENABLED=no"},
 		{arg: "HTTPCACHE_DIR=httpcache"},
 		{arg: "REMOTE_CONTROL_ENABLED=False"},
 		{arg: "LOG_ENCODING=utf-8"},
 		{arg: "LOG_VERSIONS="},
 		{arg: "REMOTE_CONTROL_ENABLED=True", warning: "no remote control"}, // the default, but not what happens
-		{arg: "CONCURRENT_REQUESTS_PER_IP=2", problem: "use CONCURRENT_REQUESTS_PER_DOMAIN"},
 		{arg: "TELNETCONSOLE_PORT=6023", problem: "no telnet console"},
 		{arg: "HTTPCACHE_ENABLED=maybe", problem: "no HTTP cache"},
 		{arg: "LOG_STDOUT=True", problem: "not redirected"},

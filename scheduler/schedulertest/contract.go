@@ -33,13 +33,22 @@ func runRows(t *testing.T, open crawlOpener, rows []row) {
 	}
 }
 
-// Contract proves what every frontier promises. It does not depend on the order
-// in which requests are granted, but for that a request that comes back has its
-// old place. The settings, of the form NAME=value, are those of all crawls.
+// Contract proves what every frontier promises, also one of [scheduler.Adapt]. It
+// does not depend on the order in which requests are granted, but for that a
+// request that comes back has its old place. The part about what outlives a run is
+// for a [Crasher]. The settings, of the form NAME=value, are those of all crawls.
 func Contract(t *testing.T, open Opener, settings ...string) {
 	t.Helper()
 	runRows(t, crawlOpener{open, settings}, slices.Concat(
 		stepRows(), repeatRows(), outsideRows(), closeRows(), slotRows(), delayRows(), acquireRows(), acquireLineRows(),
-		resumeRows(), startRows(), roundRows(), partRows(), poisonRows(), unstoredRows(), callbackRows(),
+		resumeRows(), startRows(), roundRows(), partRows(),
 	))
+}
+
+// Journal proves what a frontier promises on top that keeps the requests itself,
+// in a job directory: it knows which of them killed a process or can not be
+// stored, and what Start had emitted. The settings are as for [Contract].
+func Journal(t *testing.T, open Opener, settings ...string) {
+	t.Helper()
+	runRows(t, crawlOpener{open, settings}, slices.Concat(poisonRows(), unstoredRows(), callbackRows(), journalRows()))
 }

@@ -1,8 +1,10 @@
 // Package schedulertest is the conformance suite of frontiers. [Contract] holds
-// for every one, [Order] for the default one, which promises exact orders.
+// for every one, [Journal] for one that keeps its requests in a job directory,
+// [Order] for the default one, which promises exact orders.
 package schedulertest
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -21,6 +23,9 @@ type Run struct {
 
 	// Delay is the time between two requests of a slot.
 	Delay time.Duration
+
+	// SlotOf is that of [scheduler.Deps].
+	SlotOf func(ctx context.Context, r *crawl.Request) string
 }
 
 // A Store keeps one crawl. The frontier that it opens must have made durable

@@ -103,8 +103,20 @@ func (h *harness) tryOpen() error {
 		Stats: h.stats, Signals: &crawl.Signals{}, Callbacks: h.callbacks,
 	}
 	h.ordinal, h.active, h.leased = 0, map[string]int{}, map[uint64]leased{}
-	h.f, h.resume, err = h.store.Open(h, Run{Env: env, Limit: h.limit, Delay: h.delay})
+	h.f, h.resume, err = h.store.Open(h, Run{Env: env, Limit: h.limit, Delay: h.delay, SlotOf: slotOf})
 	return err
+}
+
+// slotOf is the slot of a request that is not chosen by its entry.
+func slotOf(_ context.Context, r *crawl.Request) string {
+	if r.Options.Slot != "" {
+		return r.Options.Slot
+	}
+	u, err := url.Parse(r.URL)
+	if err != nil {
+		return ""
+	}
+	return u.Host
 }
 
 func (h *harness) open() {
@@ -205,11 +217,7 @@ func (h *harness) entry(link string, change ...func(*crawl.Request)) scheduler.E
 	for _, c := range change {
 		c(r)
 	}
-	u, err := url.Parse(link)
-	if err != nil {
-		h.Fatal(err)
-	}
-	e := scheduler.Entry{Request: r, Slot: u.Host, Fingerprint: scheduler.FingerprintOf("GET", link, nil)}
+	e := scheduler.Entry{Request: r, Slot: slotOf(h.Context(), r), Fingerprint: scheduler.FingerprintOf("GET", link, nil)}
 	if e.Body, e.Why = h.callbacks.AppendRequest(nil, r); e.Why != nil {
 		e.Body = nil
 		return e
@@ -297,6 +305,19 @@ func (h *harness) drain() []string {
 		names = append(names, h.name(g.Leases[0]))
 		h.step(settled(g.Leases[0].ID), []scheduler.Outcome{done(g.Leases[0].ID)}, 0)
 	}
+}
+
+// body returns the stored form of a leased request.
+func (h *harness) body(l scheduler.Lease) string {
+	h.Helper()
+	if l.Request == nil {
+		return string(l.Body)
+	}
+	b, err := h.callbacks.AppendRequest(nil, l.Request)
+	if err != nil || l.Body != nil {
+		h.Fatalf("lease %d has request %v and body %q: %v", l.ID, l.Request, l.Body, err)
+	}
+	return string(b)
 }
 
 // name returns the last part of the URL of a leased request.

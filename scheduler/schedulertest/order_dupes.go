@@ -15,6 +15,7 @@ func dupeRows() []row {
 		{"DUP-07 every duplicate is logged", false, everyLogged},
 		{"DUP-09 SCH-08 nothing is filtered", false, nothingFiltered},
 		{"DUP-10 start URLs that are not filtered", false, startNotFiltered},
+		{"what Start emits is known, filtered or not", false, startMarks},
 		{"DUP-11 start URLs that are filtered", false, startFiltered},
 	}
 }
@@ -75,6 +76,14 @@ func startNotFiltered(t testing.TB, open crawlOpener) {
 		h.emit(h.page("a", dontFilter, isStart), h.page("b", dontFilter, isStart))
 	}
 	h.wantNames("all of them", h.drain(), "a", "b", "a", "b", "a", "b")
+}
+
+func startMarks(t testing.TB, open crawlOpener) {
+	h := start(t, open)
+	h.emit(h.page("a", dontFilter))
+	if g := h.emit(h.page("a")); len(g.Refused) != 1 {
+		t.Error("what Start emits is not known, only because it is not filtered itself")
+	}
 }
 
 func startFiltered(t testing.TB, open crawlOpener) {

@@ -136,6 +136,7 @@ func unstoredRows() []row {
 		{"what can not be stored is lost at the end, with a warning", false, unstoredLost},
 		{"what a killed process held in memory is told of", false, unstoredKilled},
 		{"its fingerprint becomes durable with its Done", false, unstoredSeen},
+		{"its parts", false, partsOfUnstored},
 	}
 }
 

@@ -17,8 +17,15 @@ func resumeRows() []row {
 		{"state and cookies come with their step", false, stateWithStep},
 		{"the last note of each key", false, lastNotes},
 		{"heritrix3#669 the reason of the last end", false, lastReason},
-		{"NotBefore outlives a crash, an hour at most", true, notBeforeResumed},
 		{"runs without a step", false, idleRuns},
+	}
+}
+
+// journalRows are those about what the frontier alone knows of its requests.
+func journalRows() []row {
+	return []row{
+		{"DUP-02 what Start emitted stays seen, what was not filtered does not", false, crashKeepsMarks},
+		{"NotBefore outlives a crash, an hour at most", true, notBeforeResumed},
 	}
 }
 
@@ -64,6 +71,21 @@ func crashKeepsOrder(t testing.TB, open crawlOpener) {
 }
 
 func crashKeepsSeen(t testing.TB, open crawlOpener) {
+	h := start(t, open)
+	h.durable()
+	h.emit(h.page("done"))
+	h.step(nil, []scheduler.Outcome{done(h.lease(1)[0].ID)}, 0)
+	h.emit(h.page("pending"))
+	for _, end := range []func(*harness){(*harness).crash, (*harness).reopen} {
+		end(h)
+		if g := h.emit(h.page("pending"), h.page("done"), h.page("new", dontFilter)); len(g.Refused) != 2 {
+			t.Errorf("%d of 2 known requests were refused", len(g.Refused))
+		}
+	}
+	h.wantSet("at the end", h.drain(), "pending", "new", "new")
+}
+
+func crashKeepsMarks(t testing.TB, open crawlOpener) {
 	h := start(t, open)
 	h.durable()
 	h.emit(h.page("done"))

@@ -153,8 +153,8 @@ func laterBackOff(t testing.TB, open crawlOpener) {
 	h := start(t, open, delayed(10*time.Second))
 	h.emit(h.pages("a", "b")...)
 	l := h.lease(1)[0]
-	if g := h.step(sent(l.ID, time.Now()), nil, 0); g.Next != 10*time.Second {
-		t.Errorf("next in %v, want 10s", g.Next)
+	if g := h.step(sent(l.ID, time.Now()), nil, 1); len(g.Leases) > 0 || g.Next != 10*time.Second {
+		t.Errorf("granted %v, next in %v, want nothing before 10s", h.names(g.Leases), g.Next)
 	}
 	hint := scheduler.SlotHint{Latency: time.Second, BackOff: time.Now().Add(time.Minute)}
 	h.step([]scheduler.Progress{{Lease: l.ID, Settled: true, Hint: hint}}, nil, 0)
