@@ -28,7 +28,7 @@ func TestCopy(t *testing.T) {
 		{"a closure", func(m map[string]int) crawl.Callback { return crawl.With(inline, m) }, 1},
 		{"a method, with a closure as errback", func(m map[string]int) crawl.Callback { return crawl.With(s.ParseMap, m) }, "ParseMap 1 map[a:1]"},
 		{"a method that was stored", func(m map[string]int) crawl.Callback {
-			return store(t, c, &crawl.Request{Callback: crawl.With(s.ParseMap, m)}).Callback
+			return store(t, c, &crawl.Request{URL: "u", Callback: crawl.With(s.ParseMap, m)}).Callback
 		}, "ParseMap 1 map[a:1]"},
 	} {
 		args := map[string]int{"a": 1}

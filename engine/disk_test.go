@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/skeincrawl/skein/crawl"
 	"github.com/skeincrawl/skein/feeds"
@@ -24,7 +25,10 @@ func TestDiskFails(t *testing.T) {
 	for name, fail := range map[string]func(fs *faultfs.FS){
 		"write error": func(fs *faultfs.FS) { fs.FailAt(faultfs.Write, 1, broken) },
 		"sync error":  func(fs *faultfs.FS) { fs.FailAt(faultfs.Sync, 1, broken) },
-		"full":        func(fs *faultfs.FS) { fs.LimitBytes(300) },
+		"full": func(fs *faultfs.FS) {
+			fs.FailAt(faultfs.Write, 1, syscall.ENOSPC)
+			fs.FailAt(faultfs.Write, 2, syscall.ENOSPC)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { diskFails(t, fail) })
@@ -59,15 +63,47 @@ func diskFails(t *testing.T, fail func(fs *faultfs.FS)) {
 	if end.Reason != "frontier_error" || end.err == nil || !strings.Contains(end.err.Error(), "/job/") {
 		t.Fatalf("reason %q, error %v: want frontier_error and the file", end.Reason, end.err)
 	}
-	s.fs.LimitBytes(-1)
-	c = graphed(n)
-	o = probeOptions(t, &c.probe, c, s.assign...)
+	s.complete(n)
+}
+
+// complete runs the crawl of n pages to its end, and checks that all is there once.
+func (s *stopped) complete(n int) {
+	s.Helper()
+	c := graphed(n)
+	o := probeOptions(s.T, &c.probe, c, s.assign...)
 	o.FS, o.Feeds = s.fs, s.feed
-	end = finish(t.Context(), t, o)
-	end.want(t, "finished", nil)
-	if got := len(items(t, s.file)); got != n || len(c.state.Pages) != n || end.err != nil {
-		t.Errorf("%d items and %d pages in the state, want %d; %v", got, len(c.state.Pages), n, end.err)
+	end := finish(s.Context(), s.T, o)
+	end.want(s.T, "finished", nil)
+	if got := len(items(s.T, s.file)); got != n || len(c.state.Pages) != n || end.err != nil {
+		s.Errorf("%d items and %d pages in the state, want %d; %v", got, len(c.state.Pages), n, end.err)
 	}
+}
+
+// A disk that is full ends the crawl in good order, and with more room the next
+// run completes it.
+func TestDiskFull(t *testing.T) {
+	const n = 400
+	c := graphed(n)
+	s := &stopped{T: t, p: &c.probe, assign: []string{"JOBDIR=/job", "CONCURRENT_REQUESTS=2"}}
+	s.prepare()
+	var pages atomic.Int64
+	c.fetch = func(_ context.Context, r *crawl.Request, _ crawl.Fetcher) (*crawl.Response, error) {
+		if pages.Add(1) == 40 {
+			s.fs.LimitBytes(300)
+		}
+		time.Sleep(time.Millisecond)
+		return answer(r, ""), nil
+	}
+	synctest.Test(t, func(t *testing.T) {
+		o := probeOptions(t, &c.probe, c, s.assign...)
+		o.FS, o.Feeds = s.fs, s.feed
+		end := finish(t.Context(), t, o)
+		if end.Reason != "disk_full" || end.err != nil || pages.Load() >= n {
+			t.Fatalf("reason %q after %d pages, error %v: want disk_full in the middle", end.Reason, pages.Load(), end.err)
+		}
+	})
+	s.fs.LimitBytes(-1)
+	s.complete(n)
 }
 
 // A feed that can not be written ends the crawl: its items are part of the

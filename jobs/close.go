@@ -61,7 +61,7 @@ func (j *Job) closeAll() error {
 	defer j.readers.Unlock()
 	err := j.ledger.close()
 	if j.keep.seen != nil {
-		err = errors.Join(err, j.keep.seen.close())
+		err = errors.Join(err, j.keep.seen.close(), j.keep.emitted.close())
 	}
 	return err
 }
@@ -179,7 +179,7 @@ func (j *Job) reset() error {
 	if err := j.fsys.SyncDir(j.dir); err != nil {
 		return err
 	}
-	for _, name := range []string{seenFile, "spider.state"} {
+	for _, name := range []string{seenFile, emittedFile, "spider.state"} {
 		if err := removeIfThere(j.fsys, filepath.Join(j.dir, name)); err != nil {
 			return err
 		}

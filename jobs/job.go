@@ -212,7 +212,7 @@ func Owns(dir, path string) bool {
 		return false
 	}
 	first, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
-	return slices.Contains([]string{".", lockFile, manifestFile, queueDir, oldQueue, "start.txt", "spider.state", "requests.seen"}, first)
+	return slices.Contains([]string{".", lockFile, manifestFile, queueDir, oldQueue, "start.txt", "spider.state", seenFile, emittedFile}, first)
 }
 
 func (j *Job) init(opt Options) {
@@ -245,7 +245,7 @@ func (j *Job) checkEntries() error {
 		case manifestFile:
 			return nil
 		case lockFile, manifestFile + ".tmp":
-		case queueDir, "requests.seen", "spider.state":
+		case queueDir, seenFile, "spider.state":
 			return &ForeignError{Dir: j.dir, Entry: name, Owner: "a job of Scrapy, or one whose " + manifestFile + " is missing"}
 		default:
 			odd = name

@@ -9,7 +9,8 @@ import (
 // keeper is what a job needs to write snapshots. Its fields belong to the
 // goroutine that writes them, but for those that mu guards.
 type keeper struct {
-	seen     *seenLog
+	seen     *wordLog
+	emitted  *wordLog
 	idle     []feedState // feeds that this run does not use
 	obsolete []string    // files to be removed once a snapshot does not name them any more
 	wake     chan struct{}
@@ -17,11 +18,38 @@ type keeper struct {
 	// Guarded by mu.
 	captured *capture
 	busy     bool
-	unsaved  []uint64 // fingerprints that no snapshot covers
-	saved    int      // number of those that one covers
-	aside    int64    // bytes of the fingerprints and of the snapshot
-	gone     int64    // bytes of segments that are still there but not needed any more
-	ended    bool     // a segment has ended since the last snapshot
+	unsaved  unsaved // fingerprints that no snapshot covers
+	words    unsaved // of what was emitted
+	aside    int64   // bytes of the fingerprints and of the snapshot
+	gone     int64   // bytes of segments that are still there but not needed any more
+	ended    bool    // a segment has ended since the last snapshot
+}
+
+// unsaved are words that go into a word log with the next snapshot.
+type unsaved struct {
+	list  []uint64
+	reset bool // those in the log do not count any more
+	saved int  // number of those that went into the log in this run
+}
+
+func (u *unsaved) add(words []uint64, reset bool) {
+	if reset {
+		u.saved, u.list, u.reset = u.saved+len(u.list), nil, true
+	}
+	u.list = joined(u.list, words)
+}
+
+// end counts the words up to now.
+func (u *unsaved) end() int { return u.saved + len(u.list) }
+
+// upTo returns the words up to a count.
+func (u *unsaved) upTo(end int) []uint64 { return u.list[:max(end-u.saved, 0)] }
+
+// settle drops the words up to a count: a snapshot covers them.
+func (u *unsaved) settle(end int) {
+	n := len(u.upTo(end))
+	u.list = slices.Clone(u.list[n:])
+	u.saved, u.reset = u.saved+n, false
 }
 
 // capture is a snapshot that waits to be written.
@@ -30,6 +58,7 @@ type capture struct {
 	segs  []*segment // those that it names, in order; the last one takes frames
 	dead  []*segment // those that it does not name any more
 	keys  int        // how many fingerprints it covers, of all in this run
+	words int        // how many words of what was emitted
 	feeds []feedAt
 }
 
@@ -75,14 +104,15 @@ func (j *Job) captureWith(fill func(*Snapshot)) {
 	fill(&s)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.keep.unsaved = append(j.keep.unsaved, s.seen...)
+	j.keep.unsaved.add(s.seen, false)
+	j.keep.words.add(s.emitted, s.reset)
 	j.keep.captured = j.capture(s.ops)
 	j.keep.ended = false
 }
 
 // capture notes the state of the journal. The caller holds mu.
 func (j *Job) capture(ops []byte) *capture {
-	c := &capture{keys: j.keep.saved + len(j.keep.unsaved)}
+	c := &capture{keys: j.keep.unsaved.end(), words: j.keep.words.end()}
 	c.snap = snapshot{
 		segment: j.tail.first, offset: j.tail.size, seq: j.lastSeq, round: j.round, finished: j.finished,
 		feeds: slices.Clone(j.keep.idle), open: map[Addr][]Addr{}, ops: ops,
@@ -111,10 +141,11 @@ func (j *Job) capture(ops []byte) *capture {
 // startKeeping takes over from the scan what the snapshots go on with.
 func (j *Job) startKeeping(s *scan) {
 	k := &j.keep
-	k.seen = newSeenLog(j.fsys, j.dir, 0, 0)
+	var seen, emitted wordRange
 	if s.snap != nil {
-		k.seen.size, k.seen.crc = s.snap.seenSize, s.snap.seenCRC
+		seen, emitted = s.snap.seen, s.snap.emitted
 	}
+	k.seen, k.emitted = newWordLog(j.fsys, j.dir, seenFile, seen), newWordLog(j.fsys, j.dir, emittedFile, emitted)
 	for _, st := range s.feeds {
 		if st != nil && j.feedByID(st.id) == nil {
 			k.idle = append(k.idle, *st)
@@ -155,7 +186,9 @@ func (j *Job) save(pack bool) error {
 	if err != nil {
 		return err
 	}
-	j.saved(c, size)
+	if err := j.saved(c, size); err != nil {
+		return err
+	}
 	if err := j.removeDead(c); err != nil || !pack {
 		return err
 	}
@@ -196,10 +229,14 @@ func (j *Job) complete(c *capture) error {
 		})
 	}
 	j.mu.Lock()
-	keys := j.keep.unsaved[:c.keys-j.keep.saved]
+	keys := j.keep.unsaved.upTo(c.keys)
+	words, reset := j.keep.words.upTo(c.words), j.keep.words.reset
 	j.mu.Unlock()
 	var err error
-	c.snap.seenSize, c.snap.seenCRC, err = j.keep.seen.append(keys)
+	if c.snap.seen, err = j.keep.seen.append(keys, false); err != nil {
+		return err
+	}
+	c.snap.emitted, err = j.keep.emitted.append(words, reset)
 	return err
 }
 
@@ -233,14 +270,20 @@ func replaceEnd(f File, at int64, b []byte) error {
 }
 
 // saved notes what the snapshot that is on the disk covers.
-func (j *Job) saved(c *capture, size int64) {
-	j.keep.seen.size, j.keep.seen.crc = c.snap.seenSize, c.snap.seenCRC
+func (j *Job) saved(c *capture, size int64) error {
+	if err := j.keep.seen.settle(c.snap.seen); err != nil {
+		return err
+	}
+	if err := j.keep.emitted.settle(c.snap.emitted); err != nil {
+		return err
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.keep.unsaved = slices.Clone(j.keep.unsaved[c.keys-j.keep.saved:])
-	j.keep.saved = c.keys
-	j.keep.aside, j.keep.gone = j.keep.seen.size+size, 0
+	j.keep.unsaved.settle(c.keys)
+	j.keep.words.settle(c.words)
+	j.keep.aside, j.keep.gone = c.snap.seen.to+c.snap.emitted.to+size, 0
 	j.segs = slices.DeleteFunc(j.segs, func(s *segment) bool { return slices.Contains(c.dead, s) })
+	return nil
 }
 
 // removeDead removes the files that no snapshot needs any more.

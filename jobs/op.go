@@ -63,6 +63,8 @@ const (
 	// OpSeenKeys are fingerprints seen before the snapshot: Value holds the first
 	// 8 bytes of each.
 	OpSeenKeys Kind = 0x41
+	// OpEmitted are words that [Snapshot.Emitted] took, 8 bytes each.
+	OpEmitted Kind = 0x42
 )
 
 // The operations that this package handles itself.

@@ -144,8 +144,12 @@ func (s *scan) replayFrame(seg *segment, at int64, ops []byte, o *op, visit func
 }
 
 func (s *scan) replaySnapshot(visit func(Op) error) error {
-	log := newSeenLog(s.fsys, s.jobDir, s.snap.seenSize, s.snap.seenCRC)
-	if err := log.read(visit); err != nil {
+	keys := keyReader{visit: visit}
+	if err := newWordLog(s.fsys, s.jobDir, seenFile, s.snap.seen).read(keys.take); err != nil {
+		return err
+	}
+	emitted := func(b []byte) error { return visitWords(OpEmitted, b, visit) }
+	if err := newWordLog(s.fsys, s.jobDir, emittedFile, s.snap.emitted).read(emitted); err != nil {
 		return err
 	}
 	if err := replayOps(s.snap.ops, visit); err != nil {

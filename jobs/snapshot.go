@@ -16,8 +16,10 @@ const (
 // that a later run needs no frames from before it. It is handed back at
 // recovery as operations, before anything else.
 type Snapshot struct {
-	ops  []byte
-	seen []uint64
+	ops     []byte
+	seen    []uint64
+	emitted []uint64
+	reset   bool
 }
 
 // Set keeps a value, as [Tx.Set] does.
@@ -28,8 +30,24 @@ func (s *Snapshot) Attempt(a Addr) { s.ops = appendAddr(append(s.ops, byte(OpAtt
 
 // Seen keeps fingerprints that were marked, or unmarked, since the snapshot
 // before: the first 8 bytes of each as a big-endian number, in order. A zero
-// stands before one that was unmarked.
-func (s *Snapshot) Seen(keys []uint64) { s.seen = append(s.seen, keys...) }
+// stands before one that was unmarked. keys is the job's from here on.
+func (s *Snapshot) Seen(keys []uint64) { s.seen = joined(s.seen, keys) }
+
+// Emitted keeps numbers that tell what the crawl's start has emitted since the
+// snapshot before, behind those that earlier snapshots have. words is the job's from
+// here on.
+func (s *Snapshot) Emitted(words []uint64) { s.emitted = joined(s.emitted, words) }
+
+// joined returns a with b behind it, copying nothing if one of them is empty.
+func joined(a, b []uint64) []uint64 {
+	if len(a) == 0 {
+		return b
+	}
+	return append(a, b...)
+}
+
+// ForgetEmitted drops what earlier snapshots have of them.
+func (s *Snapshot) ForgetEmitted() { s.reset = true }
 
 // snapshot is the state of a job as of one place in the journal.
 type snapshot struct {
@@ -38,8 +56,8 @@ type snapshot struct {
 	seq      uint64 // of the last frame before it
 	round    uint64
 	finished bool
-	seenSize int64 // of requests.seen
-	seenCRC  uint32
+	seen     wordRange
+	emitted  wordRange
 	feeds    []feedState
 	files    []snapshotFileState
 	open     map[Addr][]Addr
@@ -61,8 +79,7 @@ func (s *snapshot) append(dst []byte) []byte {
 		dst = binary.AppendUvarint(dst, n)
 	}
 	dst = append(dst, boolByte(s.finished))
-	dst = binary.AppendUvarint(dst, uint64(s.seenSize))
-	dst = binary.LittleEndian.AppendUint32(dst, s.seenCRC)
+	dst = s.emitted.append(s.seen.append(dst))
 	dst = binary.AppendUvarint(dst, uint64(len(s.feeds)))
 	for i := range s.feeds {
 		dst = s.feeds[i].append(dst)
@@ -116,7 +133,7 @@ func (f *snapshotFileState) append(dst []byte) []byte {
 func (s *snapshot) read(d *decoder) {
 	s.segment, s.offset, s.seq, s.round = d.small(), d.size(), d.uvarint(), d.uvarint()
 	s.finished = d.uint8() != 0
-	s.seenSize, s.seenCRC = d.size(), d.uint32()
+	s.seen, s.emitted = d.wordRange(), d.wordRange()
 	for n := d.count(); n > 0 && !d.bad; n-- {
 		f := feedState{id: d.uvarint(), length: d.size(), mark: d.size(), closed: d.size(), hasCRC: d.uint8() != 0, crc: d.uint32()}
 		f.name = string(d.bytes())
@@ -168,8 +185,7 @@ func readSnapshot(fsys FS, dir string) (*snapshot, error) {
 // coherent reports whether the parts of a snapshot that was read fit together.
 func (s *snapshot) coherent() bool {
 	n := len(s.files)
-	keys := s.seenSize - seenHead
-	return n > 0 && s.files[n-1].first == s.segment && (s.seenSize == 0 || keys >= 0 && keys%8 == 0)
+	return n > 0 && s.files[n-1].first == s.segment && s.seen.coherent() && s.emitted.coherent()
 }
 
 // onlyFrame returns the operations of the one frame that b holds.

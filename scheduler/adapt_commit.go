@@ -110,7 +110,8 @@ func (f *adapted) commitStartEnd() error {
 	if f.startDone {
 		return nil
 	}
-	f.startDone, f.kept.emitted = true, nil
+	f.startDone = true
+	f.kept.emitted.forget()
 	tx := f.job.Begin()
 	tx.Set(metaStartEnd, nil)
 	return tx.Commit()
@@ -155,7 +156,7 @@ func (f *adapted) write(o *Outcome, emitted []uint64) error {
 		tx.Feed(b.Feed, b.Bytes)
 	}
 	if f.durable != nil {
-		f.kept.emitted = append(f.kept.emitted, emitted...)
+		f.kept.emitted.add(emitted...)
 		f.kept.write(tx, o, time.Now())
 	}
 	return tx.Commit()

@@ -57,8 +57,8 @@ func (f *adapted) recover(d Deps) (Resume, error) {
 	}
 	f.kept.tell(&p.resume, p.now)
 	f.kept.restoreSlots(f.slots, &log, p.now)
-	if p.resume.Accepted != nil {
-		f.kept.emitted = slices.Clone(p.resume.Accepted.hashes)
+	if p.resume.Start == StartPartial {
+		p.resume.Accepted = f.kept.emitted.accepted()
 	}
 	return p.resume, nil
 }
@@ -79,21 +79,32 @@ type past struct {
 }
 
 // round begins a new round: Start runs again.
-func (p *past) round() { p.resume.Start, p.resume.Accepted = StartFresh, nil }
+func (p *past) round() {
+	p.resume.Start = StartFresh
+	p.kept.emitted.forget()
+}
 
 func (p *past) visit(op jobs.Op) error {
-	if op.Kind == jobs.OpRound {
+	switch op.Kind {
+	case jobs.OpRound:
 		p.round()
+	case jobs.OpEmitted:
+		p.resume.Start = StartPartial
+		p.kept.emitted.know(op.Value)
+	case jobs.OpMeta:
+		return p.meta(op)
 	}
-	if op.Kind != jobs.OpMeta {
-		return nil
-	}
+	return nil
+}
+
+func (p *past) meta(op jobs.Op) error {
 	switch string(op.Key) {
 	case metaStartAgain:
 		p.round()
 	case metaStartEnd:
-		p.resume.Start, p.resume.Accepted = StartDone, nil
-	case metaStartItem, metaEmitted:
+		p.resume.Start = StartDone
+		p.kept.emitted.forget()
+	case metaStartItem:
 		return eachHash(op, p.accept)
 	default:
 		p.kept.replay(op, p.now)
@@ -103,10 +114,7 @@ func (p *past) visit(op jobs.Op) error {
 
 func (p *past) accept(hash uint64) {
 	p.resume.Start = StartPartial
-	if p.resume.Accepted == nil {
-		p.resume.Accepted = new(Accepted)
-	}
-	p.resume.Accepted.add(hash)
+	p.kept.emitted.add(hash)
 }
 
 // Close implements [Frontier].
@@ -136,6 +144,8 @@ func (f *adapted) endRun(ctx context.Context, reason string) (finished bool, err
 		return false, err
 	}
 	if reason == NoResponse {
+		f.startDone = false
+		f.kept.emitted.forget()
 		tx := f.job.Begin()
 		tx.Set(metaStartAgain, nil)
 		return false, tx.Commit()

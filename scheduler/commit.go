@@ -144,7 +144,7 @@ func (f *Local) commitOutside(g *Grant, o *Outcome, last *uint64, flags uint8, n
 	if f.durable {
 		for _, h := range o.Items {
 			tx.Set(metaStartItem, number(h))
-			f.kept.emitted = append(f.kept.emitted, h)
+			f.kept.emitted.add(h)
 		}
 	}
 	for i := range o.Push {
@@ -163,7 +163,7 @@ func (f *Local) commitStartEnd() error {
 	if !f.durable {
 		return nil
 	}
-	f.kept.forgetStart(f.startDone)
+	f.kept.emitted.settle(false, true)
 	tx := f.job.Begin()
 	tx.Set(metaStartEnd, nil)
 	return tx.Commit()
@@ -193,8 +193,7 @@ func (f *Local) commitDone(g *Grant, o *Outcome, now time.Time) error {
 		return err
 	}
 	if o.Answered {
-		f.kept.answered = true
-		f.kept.forgetStart(f.startDone)
+		f.kept.emitted.settle(true, f.startDone)
 	}
 	if err := f.keepFailed(tx, l, o); err != nil {
 		return err
@@ -299,7 +298,7 @@ func (f *Local) write(tx *jobs.Tx, e *Entry, flags uint8) (Ref, int) {
 	f.noteNames(tx, e)
 	ref.ID = uint64(tx.Push(record(e, flags)))
 	if flags&flagEmitted != 0 {
-		f.kept.emitted = append(f.kept.emitted, HashOf(e.Fingerprint))
+		f.kept.emitted.add(HashOf(e.Fingerprint))
 	}
 	return ref, disk
 }

@@ -9,27 +9,18 @@ import (
 
 // Keys of the records that only snapshots have.
 const (
-	metaEmitted = "start.emitted" // hashes of what Start emitted in this round
-	metaPending = "unstored.now"  // how many requests are in memory that can not be stored
-	metaSuspect = "suspect"       // a request that was with spider code when a process died
+	metaPending = "unstored.now" // how many requests are in memory that can not be stored
+	metaSuspect = "suspect"      // a request that was with spider code when a process died
 )
 
 // kept is what the journal's snapshots need of the past, beside what the queues
 // and the filter hold anyway. It is filled only if there is a job directory.
 type kept struct {
 	remembered
-	answered bool // some request of this run got a response
-	unstored int  // requests in memory that can not be stored
+	unstored int // requests in memory that can not be stored
 	suspects map[jobs.Addr]suspicion
 	failed   int // requests that were given up
 	began    time.Time
-}
-
-// forgetStart drops what Start emitted once it will not run again in this round.
-func (k *kept) forgetStart(ended bool) {
-	if ended && k.answered {
-		k.emitted = nil
-	}
 }
 
 // snapshot hands the state of the frontier to the job: what recovery would read
@@ -80,10 +71,13 @@ func runMark(at time.Time) []byte { return []byte(at.UTC().Format(time.RFC3339))
 // startAgain makes the next run call Start as if it never had: what it emitted is
 // taken out of the duplicate filter.
 func (f *Local) startAgain(tx *jobs.Tx) {
-	for _, h := range f.kept.emitted {
-		tx.Unseen(unhash(h))
-		f.filter.forget(h)
+	for _, hashes := range f.kept.emitted.all {
+		for _, h := range hashes {
+			tx.Unseen(unhash(h))
+			f.filter.forget(h)
+		}
 	}
 	tx.Set(metaStartAgain, nil)
-	f.kept.emitted, f.startDone = nil, false
+	f.kept.emitted.forget()
+	f.startDone = false
 }

@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/rs/zerolog"
@@ -123,27 +124,75 @@ func TestActiveFile(t *testing.T) {
 // job is released by Close all the same, and that it can be resumed.
 func TestFailedWrite(t *testing.T) {
 	t.Parallel()
+	broken := errors.New("i/o error")
 	fs := faultfs.New()
 	f := openOn(t, fs, jobs.Options{})
 	if _, err := f.Step(t.Context(), nil, []scheduler.Outcome{startOutcome(1, "s", &crawl.Request{URL: "1"})}, 1); err != nil {
 		t.Fatal(err)
 	}
-	fs.LimitBytes(0)
+	fs.FailAt(faultfs.Write, 1, broken)
 	_, err := f.Step(t.Context(), nil, []scheduler.Outcome{startOutcome(2, "s", &crawl.Request{URL: "2"})}, 0)
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("Step on a full disk: error %v, want ENOSPC", err)
+	if !errors.Is(err, broken) {
+		t.Errorf("Step on a broken disk: error %v, want the disk's", err)
 	}
-	if _, err := f.Step(t.Context(), nil, nil, 1); !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("the Step after: error %v, want ENOSPC", err)
+	if _, err := f.Step(t.Context(), nil, nil, 1); !errors.Is(err, broken) {
+		t.Errorf("the Step after: error %v, want the disk's", err)
 	}
-	if err := f.Close(t.Context(), "finished"); !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("Close on a full disk: error %v, want ENOSPC", err)
+	if err := f.Close(t.Context(), "finished"); !errors.Is(err, broken) {
+		t.Errorf("Close on a broken disk: error %v, want the disk's", err)
 	}
-	fs.LimitBytes(-1)
 	again := openOn(t, fs, jobs.Options{})
 	g, err := again.Step(t.Context(), nil, nil, 9)
 	if err != nil || len(g.Leases) != 1 || string(g.Leases[0].Body) != `{"url":"1"}` {
 		t.Errorf("resumed: %+v, error %v, want the first request", g, err)
+	}
+}
+
+// TestFullDisk checks that on a full disk steps without new requests are still
+// committed, others are given back, and the crawl is asked to stop; then nothing
+// is lost.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	fs := faultfs.New()
+	f := openOn(t, fs, jobs.Options{Reserve: 8 << 10})
+	var outcomes []scheduler.Outcome
+	for i := range 3 {
+		outcomes = append(outcomes, startOutcome(uint64(i+1), "s", &crawl.Request{URL: strconv.Itoa(i + 1), Trail: crawl.Trail{Start: true}}))
+	}
+	g, err := f.Step(t.Context(), nil, outcomes, 3)
+	if err != nil || len(g.Leases) != 3 {
+		t.Fatalf("%d leases, error %v", len(g.Leases), err)
+	}
+	leases := slices.Clone(g.Leases)
+	fs.LimitBytes(10)
+	if _, err := f.Step(t.Context(), nil, []scheduler.Outcome{startOutcome(4, "s", &crawl.Request{URL: "4"})}, 0); err != nil {
+		t.Fatalf("the step that finds the disk full: %v", err)
+	}
+	child := startOutcome(1, "s", &crawl.Request{URL: "child"}).Push
+	g, err = f.Step(t.Context(), nil, []scheduler.Outcome{
+		{Key: scheduler.Key{Lease: leases[0].ID}},
+		{Key: scheduler.Key{Lease: leases[1].ID}, Push: child},
+		{Key: scheduler.Key{Lease: leases[2].ID, Ordinal: 1}, Kind: scheduler.Part, Push: child},
+		{Key: scheduler.Key{Lease: leases[2].ID}},
+		startOutcome(5, "s", &crawl.Request{URL: "5"}),
+		{Kind: scheduler.StartEnded},
+	}, 0)
+	if err != nil || g.State != scheduler.Stopping || g.Reason != scheduler.DiskFull {
+		t.Errorf("state %d for %q, error %v; want Stopping for disk_full", g.State, g.Reason, err)
+	}
+	if err := f.Close(t.Context(), g.Reason); err != nil {
+		t.Errorf("Close on a full disk: %v", err)
+	}
+	fs.LimitBytes(-1)
+	again := openOn(t, fs, jobs.Options{})
+	g, err = again.Step(t.Context(), nil, []scheduler.Outcome{startOutcome(1, "s", &crawl.Request{URL: "5"})}, 9)
+	var got []string
+	for _, l := range g.Leases {
+		got = append(got, string(l.Body))
+	}
+	slices.Sort(got)
+	if want := []string{`{"url":"2"}`, `{"url":"3"}`, `{"url":"4"}`, `{"url":"5"}`}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("resumed with %v, error %v, want %v", got, err, want)
 	}
 }
 

@@ -20,7 +20,7 @@ type remembered struct {
 	state   []byte // of the spider
 	cookies cookieLog
 	notes   map[string][]byte
-	emitted []uint64 // hashes of what Start emitted, as long as it may have to run again
+	emitted emissions
 }
 
 // write adds to a step what it changes of this.
@@ -80,9 +80,7 @@ func (m *remembered) snapshot(s *jobs.Snapshot) {
 	for key, value := range m.notes {
 		s.Set(metaNote+key, value)
 	}
-	if len(m.emitted) > 0 {
-		s.Set(metaEmitted, appendHashes(nil, m.emitted))
-	}
+	m.emitted.snapshot(s)
 }
 
 // restoreSlots lets the slots go on with what they knew. It comes before

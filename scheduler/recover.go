@@ -25,7 +25,6 @@ type recovery struct {
 	attempts map[jobs.Addr]bool     // in the present run
 	suspects map[jobs.Addr]suspicion
 	names    map[string]bool // of callbacks that requests of the job had
-	emitted  *Accepted       // by Start in the present round
 	unstored int             // requests that the last run held in memory when it died
 }
 
@@ -68,7 +67,7 @@ func (f *Local) recover(d Deps) (Resume, error) {
 	}
 	r.resume.Pending = f.pending()
 	if r.resume.Start == StartPartial {
-		r.resume.Accepted = r.emitted
+		r.resume.Accepted = f.kept.emitted.accepted()
 	}
 	r.keep()
 	return r.resume, r.begin()
@@ -80,9 +79,6 @@ func (r *recovery) keep() {
 	f.startDone = r.resume.Start == StartDone
 	f.names = r.names
 	f.kept.suspects, f.kept.began = r.suspects, r.now
-	if r.emitted != nil {
-		f.kept.emitted = slices.Clone(r.emitted.hashes)
-	}
 }
 
 // visit takes one operation of the journal.
@@ -105,6 +101,9 @@ func (r *recovery) visit(op jobs.Op) error {
 		r.f.filter.forget(HashOf(op.Fingerprint))
 	case jobs.OpSeenKeys:
 		r.f.filter.know(op.Value)
+	case jobs.OpEmitted:
+		r.resume.Start = StartPartial
+		r.f.kept.emitted.know(op.Value)
 	case jobs.OpProvisional:
 		r.parts[op.Owner] = append(r.parts[op.Owner], r.pendingOf(op))
 		r.fps[uint64(op.Addr)] = op.Fingerprint
@@ -148,10 +147,7 @@ func (r *recovery) add(op jobs.Op) {
 // accept notes something that Start emitted.
 func (r *recovery) accept(h uint64) {
 	r.resume.Start = StartPartial
-	if r.emitted == nil {
-		r.emitted = new(Accepted)
-	}
-	r.emitted.add(h)
+	r.f.kept.emitted.add(h)
 }
 
 func (r *recovery) adopt(owner jobs.Addr) {

@@ -18,7 +18,7 @@ func (r *recovery) meta(op jobs.Op) error {
 		r.unstored++
 	case metaHandled:
 		r.unstored--
-	case metaStartItem, metaEmitted, metaPending, metaSuspect:
+	case metaStartItem, metaPending, metaSuspect:
 		return r.numbers(op)
 	case metaCallback:
 		r.names[string(op.Value)] = true
@@ -37,7 +37,7 @@ func (r *recovery) meta(op jobs.Op) error {
 // numbers takes a record whose value are numbers.
 func (r *recovery) numbers(op jobs.Op) error {
 	switch string(op.Key) {
-	case metaStartItem, metaEmitted:
+	case metaStartItem:
 		return eachHash(op, r.accept)
 	case metaPending:
 		return eachHash(op, func(n uint64) { r.unstored = int(n) })
@@ -65,7 +65,8 @@ func eachHash(op jobs.Op, f func(uint64)) error {
 
 // round begins a new round: Start runs again, what was seen stays seen.
 func (r *recovery) round() {
-	r.resume.Start, r.emitted = StartFresh, nil
+	r.resume.Start = StartFresh
+	r.f.kept.emitted.forget()
 }
 
 // drop forgets the parts of an owner.
