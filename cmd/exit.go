@@ -10,7 +10,6 @@ import (
 
 	"github.com/skeincrawl/skein/engine"
 	"github.com/skeincrawl/skein/jobs"
-	"github.com/skeincrawl/skein/scheduler"
 )
 
 // The exit codes of the program.
@@ -32,7 +31,7 @@ type exitCode struct {
 func exitCodes() []exitCode {
 	return []exitCode{
 		{exitOK, "finished, or ended by a planned limit (CLOSESPIDER_* but ERRORCOUNT)"},
-		{exitFailed, "failed while it ran: start error, CLOSESPIDER_ERRORCOUNT, memory limit,\n       disk full or JOB_MAX_DISK, job or feed not writable, or no start URL gave any response"},
+		{exitFailed, "failed while it ran: start error, CLOSESPIDER_ERRORCOUNT, memory limit, disk\n       full or JOB_MAX_DISK, job or feed not writable, or no start URL gave any response"},
 		{exitUsage, "wrong flags, settings, arguments or feeds; nothing was sent"},
 		{exitJob, "the job directory is unusable: in use, of another crawl, damaged,\n       of a newer version, or not writable; nothing was sent"},
 		{exitInterrupted, "interrupted by SIGINT; with JOBDIR the same command goes on"},
@@ -106,7 +105,7 @@ func judge(r engine.Result, first os.Signal) error {
 		return interruptedError{first}
 	}
 	switch r.Reason {
-	case "shutdown", "closespider_errorcount", "memusage_exceeded", "start_error", scheduler.DiskFull, scheduler.JobTooLarge:
+	case "shutdown", "closespider_errorcount", "memusage_exceeded", "start_error", "disk_full", "job_max_disk":
 		return failedError{r.Reason}
 	}
 	if r.NoResponse {

@@ -59,7 +59,7 @@ func (j *Job) Close(end End) error {
 func (j *Job) closeAll() error {
 	j.readers.Lock()
 	defer j.readers.Unlock()
-	err := j.ledger.close()
+	err := j.close()
 	if j.keep.seen != nil {
 		err = errors.Join(err, j.keep.seen.close(), j.keep.emitted.close())
 	}

@@ -1,17 +1,14 @@
 package scheduler
 
 import (
-	"encoding/binary"
 	"time"
 
 	"github.com/skeincrawl/skein/jobs"
 )
 
-// Keys of the records that only snapshots have.
-const (
-	metaPending = "unstored.now" // how many requests are in memory that can not be stored
-	metaSuspect = "suspect"      // a request that was with spider code when a process died
-)
+// metaPending is the key of a record that only snapshots have: how many requests
+// are in memory that can not be stored.
+const metaPending = "unstored.now"
 
 // kept is what the journal's snapshots need of the past, beside what the queues
 // and the filter hold anyway. It is filled only if there is a job directory.
@@ -27,7 +24,7 @@ type kept struct {
 // from all steps up to now. A run begins in it before the attempts of that run.
 func (f *Local) snapshot(s *jobs.Snapshot) {
 	for a, v := range f.kept.suspects {
-		s.Set(metaSuspect, appendHashes(nil, []uint64{uint64(a), v.number()}))
+		s.Tally(a, v.number())
 	}
 	s.Set(metaRun, runMark(f.kept.began))
 	if !f.closed {
@@ -56,13 +53,6 @@ func (f *Local) snapshotRun(s *jobs.Snapshot) {
 			s.Attempt(jobs.Addr(l.ref.ID))
 		}
 	}
-}
-
-func appendHashes(dst []byte, hashes []uint64) []byte {
-	for _, h := range hashes {
-		dst = binary.LittleEndian.AppendUint64(dst, h)
-	}
-	return dst
 }
 
 // runMark is the value of the record with which a run begins.

@@ -92,6 +92,8 @@ func (r *recovery) visit(op jobs.Op) error {
 		r.add(op)
 	case jobs.OpAttempt:
 		r.attempts[op.Addr] = true
+	case jobs.OpTally:
+		r.suspects[op.Addr] = suspicionOf(op.N)
 	case jobs.OpRelease:
 		delete(r.attempts, op.Addr)
 		r.drop(op.Addr)

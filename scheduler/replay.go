@@ -18,8 +18,10 @@ func (r *recovery) meta(op jobs.Op) error {
 		r.unstored++
 	case metaHandled:
 		r.unstored--
-	case metaStartItem, metaPending, metaSuspect:
-		return r.numbers(op)
+	case metaStartItem:
+		return eachHash(op, r.accept)
+	case metaPending:
+		return eachHash(op, func(n uint64) { r.unstored = int(n) })
 	case metaCallback:
 		r.names[string(op.Value)] = true
 	case metaRun:
@@ -30,24 +32,6 @@ func (r *recovery) meta(op jobs.Op) error {
 		r.unstored = 0
 	default:
 		r.f.kept.replay(op, r.now)
-	}
-	return nil
-}
-
-// numbers takes a record whose value are numbers.
-func (r *recovery) numbers(op jobs.Op) error {
-	switch string(op.Key) {
-	case metaStartItem:
-		return eachHash(op, r.accept)
-	case metaPending:
-		return eachHash(op, func(n uint64) { r.unstored = int(n) })
-	}
-	var list []uint64
-	if err := eachHash(op, func(n uint64) { list = append(list, n) }); err != nil {
-		return err
-	}
-	if len(list) == 2 {
-		r.suspects[jobs.Addr(list[0])] = suspicionOf(list[1])
 	}
 	return nil
 }
