@@ -198,6 +198,8 @@ func (d *decoder) internal(o *op) error {
 		d.list(o, false)
 	case opSegment:
 		o.segment = d.small()
+	case opIndex:
+		d.pos = len(d.b)
 	case opFinished, opEnd, opReopened:
 	default:
 		if o.Kind&opSkip == 0 {

@@ -114,9 +114,10 @@ type Job struct {
 	opt      Options
 	lock     File
 	manifest manifest
-	scan     *scan // between Open and Recover
-	edits    bool  // see Edit
-	unclean  bool  // the run before the edit did not end in good order
+	scan     *scan  // between Open and Recover
+	suffix   string // of the names of its files; see Repair
+	edits    bool   // see Edit
+	unclean  bool   // the run before the edit did not end in good order
 	state    State
 	phase    phase
 	closeErr error
@@ -332,10 +333,14 @@ func (j *Job) missing() error {
 	if slices.Contains(names, oldQueue) {
 		return nil
 	}
-	return &DamageError{File: j.queue(), Reason: "the segments are gone, although the job had runs"}
+	return goneError(j.queue())
 }
 
-func (j *Job) queue() string { return filepath.Join(j.dir, queueDir) }
+func goneError(queue string) error {
+	return &DamageError{File: queue, Reason: "the segments are gone, although the job had runs"}
+}
+
+func (j *Job) queue() string { return filepath.Join(j.dir, queueDir+j.suffix) }
 
 // Dir returns the path of the directory; it is empty for a volatile job.
 func (j *Job) Dir() string { return j.dir }
