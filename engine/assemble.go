@@ -200,7 +200,7 @@ func (e *Engine) openJob() (*jobs.Job, error) {
 		return jobs.Volatile(e.feeds.Jobs()), nil
 	}
 	id := jobs.Identity{
-		Spider: e.env.Spec.Name, Args: e.jobArgs(), Fingerprinter: "sha1", Filter: e.cfg.DupeFilter, QueueClass: e.cfg.Queue,
+		Spider: e.env.Spec.Name, Args: e.jobArgs(), Fingerprinter: scheduler.FingerprinterName, Filter: e.cfg.DupeFilter, QueueClass: e.cfg.Queue,
 	}
 	job, err := jobs.Open(e.opts.FS, e.cfg.JobDir, id, jobs.Options{SyncInterval: e.cfg.Sync})
 	if err != nil {

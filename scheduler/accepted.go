@@ -11,6 +11,7 @@ type Accepted struct {
 	hashes []uint64 // sorted once taken from
 	taken  []bool
 	left   int
+	void   map[uint64]int // hash -> what was added before this index does not count
 }
 
 // add puts a hash in; it must not be called after Take.
@@ -44,6 +45,32 @@ func (a *Accepted) Take(h uint64) bool {
 		}
 	}
 	return false
+}
+
+// forget voids all that was added of a hash up to now. It takes effect with
+// settle.
+func (a *Accepted) forget(h uint64) {
+	if a == nil {
+		return
+	}
+	if a.void == nil {
+		a.void = map[uint64]int{}
+	}
+	a.void[h] = len(a.hashes)
+}
+
+// settle takes off what is void. It comes before Len and Take.
+func (a *Accepted) settle() {
+	if a == nil || a.void == nil {
+		return
+	}
+	kept := a.hashes[:0]
+	for i, h := range a.hashes {
+		if i >= a.void[h] {
+			kept = append(kept, h)
+		}
+	}
+	a.hashes, a.left, a.void = kept, len(kept), nil
 }
 
 // HashOf returns the part of a fingerprint that a multiset and the duplicate

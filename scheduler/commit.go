@@ -189,7 +189,7 @@ func (f *Local) commitDone(g *Grant, o *Outcome, now time.Time) error {
 		return err
 	}
 	if o.Answered {
-		f.kept.answered = true
+		f.kept.answered, f.kept.vain = true, nil
 		f.kept.forgetStart(f.startDone)
 	}
 	if err := f.keepFailed(tx, l, o); err != nil {

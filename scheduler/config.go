@@ -88,6 +88,9 @@ type layer struct {
 	n        int  // queued
 }
 
+// noFilter is the duplicate filter that filters nothing.
+const noFilter = "none"
+
 // filter is the duplicate filter: nothing is ever seen if it is off.
 type filter struct {
 	off   bool

@@ -34,7 +34,7 @@ func newLocal(d Deps, cfg Config) (*Local, error) {
 	if f.pick, err = policies.Lookup(cfg.PriorityQueue); err != nil {
 		return nil, fmt.Errorf("SCHEDULER_PRIORITY_QUEUE: %w", err)
 	}
-	f.filter.off, f.filter.keep = cfg.DupeFilter == "none", f.durable
+	f.filter.off, f.filter.keep = cfg.DupeFilter == noFilter, f.durable
 	for i, names := range [layers][2]string{memory: {cfg.Memory, cfg.StartMemory}, disk: {cfg.Disk, cfg.StartDisk}} {
 		l := &f.layers[i]
 		l.ready.layer = i
@@ -56,11 +56,12 @@ type recovery struct {
 	notBef   map[uint64]int64
 	parts    map[jobs.Addr][]pending
 	fps      map[uint64]Fingerprint // of provisional pushes
-	failed   map[jobs.Addr]bool     // requests that were given up
+	failed   map[jobs.Addr]pending  // requests that were given up
 	attempts map[jobs.Addr]bool     // in the present run
 	suspects map[jobs.Addr]suspicion
 	names    map[string]bool // of callbacks that requests of the job had
 	emitted  *Accepted       // by Start in the present round
+	began    time.Time       // the last run
 	unstored int             // requests that the last run held in memory when it died
 }
 
@@ -68,7 +69,7 @@ func newRecovery(f *Local) *recovery {
 	return &recovery{
 		f: f, now: time.Now(), notBef: map[uint64]int64{},
 		places: places{slots: map[string]string{}, numbers: map[place]uint32{}},
-		parts:  map[jobs.Addr][]pending{}, fps: map[uint64]Fingerprint{}, failed: map[jobs.Addr]bool{},
+		parts:  map[jobs.Addr][]pending{}, fps: map[uint64]Fingerprint{}, failed: map[jobs.Addr]pending{},
 		attempts: map[jobs.Addr]bool{}, suspects: map[jobs.Addr]suspicion{}, names: map[string]bool{},
 	}
 }
@@ -93,6 +94,7 @@ func (f *Local) recover(d Deps) (Resume, error) {
 	r.warnLost()
 	r.endRun()
 	r.sweep()
+	r.emitted.settle()
 	if err := r.checkCallbacks(d.Env); err != nil {
 		return Resume{}, err
 	}
@@ -137,6 +139,7 @@ func (r *recovery) visit(op jobs.Op) error {
 		r.f.filter.mark(op.Fingerprint, true)
 	case jobs.OpUnseen:
 		r.f.filter.unmark(op.Fingerprint)
+		r.emitted.forget(HashOf(op.Fingerprint))
 	case jobs.OpSeenKeys:
 		r.f.filter.know(op.Value)
 	case jobs.OpProvisional:
@@ -173,7 +176,7 @@ func (r *recovery) push(op jobs.Op) {
 func (r *recovery) add(op jobs.Op) {
 	if op.Flags&flagFailed != 0 {
 		r.f.kept.failed++
-		r.failed[op.Addr] = true
+		r.failed[op.Addr] = r.pendingOf(op)
 		return
 	}
 	r.pending = append(r.pending, r.pendingOf(op))
@@ -220,7 +223,7 @@ func (r *recovery) ack(a jobs.Addr) {
 	delete(r.attempts, a)
 	delete(r.suspects, a)
 	delete(r.fps, uint64(a)) // a part that is a duplicate
-	if r.failed[a] {
+	if _, ok := r.failed[a]; ok {
 		delete(r.failed, a)
 		r.f.kept.failed--
 	}
@@ -290,7 +293,7 @@ func (r *recovery) poisoned(p pending) error {
 	tx := r.f.job.Begin()
 	where := r.places.list[p.place]
 	reason := fmt.Sprintf("the process died %d times while it was being handled", maxCrashes)
-	if err := r.f.pushFailed(tx, Ref{Slot: where.slot, Priority: where.priority}, reason, body, r.now); err != nil {
+	if _, err := r.f.pushFailed(tx, Ref{Slot: where.slot, Priority: where.priority}, reason, body, r.now); err != nil {
 		return err
 	}
 	delete(r.suspects, jobs.Addr(p.id))

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/skeincrawl/skein/jobs"
 )
@@ -28,6 +29,7 @@ func (r *recovery) meta(op jobs.Op) error {
 	case metaCallback:
 		r.names[string(op.Value)] = true
 	case metaRun:
+		r.began, _ = time.Parse(time.RFC3339, string(op.Value))
 		r.endRun()
 		r.unstored = 0
 	case metaRunEnded:
