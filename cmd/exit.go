@@ -59,11 +59,22 @@ type failedError struct{ reason string }
 
 func (e failedError) Error() string { return "the crawl failed: " + e.reason }
 
+// A jobError says why a job directory can not be used for what was asked.
+type jobError struct{ error }
+
+// Is matches [jobs.ErrUnusable].
+func (jobError) Is(target error) bool { return target == jobs.ErrUnusable }
+
+// A noError is the answer no, which was written already.
+type noError struct{}
+
+func (noError) Error() string { return "no" }
+
 // finish writes what went wrong, one line for each error, and returns the exit
 // code. A standard error that takes nothing leaves nobody to tell.
 func finish(w io.Writer, err error) int {
 	code := codeOf(err)
-	if err == nil || code >= exitInterrupted {
+	if err == nil || code >= exitInterrupted || errors.As(err, new(noError)) {
 		return code
 	}
 	for line := range strings.Lines(err.Error()) {

@@ -356,6 +356,9 @@ func (j *Job) Round() uint64 {
 	return j.round
 }
 
+// Identity returns what the directory was made with.
+func (j *Job) Identity() Identity { return j.id }
+
 // Info returns what the manifest says.
 func (j *Job) Info() Info {
 	return j.manifest.info()

@@ -16,7 +16,8 @@ type kept struct {
 	remembered
 	unstored int // requests in memory that can not be stored
 	suspects map[jobs.Addr]suspicion
-	failed   int // requests that were given up
+	failed   int         // requests that were given up
+	vain     []jobs.Addr // those of Start among them, given up in this run before anything answered
 	began    time.Time
 }
 
@@ -59,8 +60,13 @@ func (f *Local) snapshotRun(s *jobs.Snapshot) {
 func runMark(at time.Time) []byte { return []byte(at.UTC().Format(time.RFC3339)) }
 
 // startAgain makes the next run call Start as if it never had: what it emitted is
-// taken out of the duplicate filter.
+// taken out of the duplicate filter, and not kept if it was given up, since it
+// comes again.
 func (f *Local) startAgain(tx *jobs.Tx) {
+	for _, a := range f.kept.vain {
+		tx.Ack(a)
+		f.kept.failed--
+	}
 	for _, hashes := range f.kept.emitted.all {
 		for _, h := range hashes {
 			tx.Unseen(unhash(h))

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"encoding/binary"
 	"fmt"
+	"time"
 
 	"github.com/skeincrawl/skein/jobs"
 )
@@ -25,6 +26,7 @@ func (r *recovery) meta(op jobs.Op) error {
 	case metaCallback:
 		r.names[string(op.Value)] = true
 	case metaRun:
+		r.began, _ = time.Parse(time.RFC3339, string(op.Value))
 		r.endRun()
 		r.unstored = 0
 	case metaRunEnded:
