@@ -49,6 +49,6 @@ func (r *repaired) text() string {
 	for _, l := range r.Lost {
 		b.WriteString(plain(l) + "\n")
 	}
-	fmt.Fprintf(&b, "repaired; %s; the old files are in %s\n", quantity(r.Kept, "request is queued", "requests are queued"), r.Backup)
+	fmt.Fprintf(&b, "repaired; %s; the names of the old files end in %s\n", quantity(r.Kept, "request is queued", "requests are queued"), r.Backup)
 	return b.String()
 }

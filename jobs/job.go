@@ -149,6 +149,7 @@ type Job struct {
 
 	dirty, full, late chan struct{} // wake the loops, capacity 1
 	quit              chan struct{}
+	wanted            chan Addr // to be read ahead
 	wg                sync.WaitGroup
 
 	commits, bytes, feedBytes, syncs atomic.Uint64
@@ -222,6 +223,7 @@ func (j *Job) init(opt Options) {
 	j.dirty, j.full, j.late = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
 	j.quit = make(chan struct{})
 	j.keep.wake = make(chan struct{}, 1)
+	j.wanted = make(chan Addr, prefetchQueue)
 	j.tx.j = j
 }
 
