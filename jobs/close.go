@@ -91,7 +91,10 @@ func (j *Job) finish(end End) error {
 	if err != nil {
 		return err
 	}
-	if err := j.lastFrame(end.Finished, ends); err != nil || j.edits {
+	if err := j.lastFrame(end.Finished, ends); err != nil {
+		return err
+	}
+	if err := j.dropReserve(); err != nil || j.edits {
 		return err
 	}
 	j.manifest.Reason = end.Reason
