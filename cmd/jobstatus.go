@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/skeincrawl/skein/engine"
 	"github.com/skeincrawl/skein/jobs"
 	"github.com/skeincrawl/skein/scheduler"
 )
@@ -57,6 +58,7 @@ type jobStatus struct {
 	Failed    int               `json:"failed"`
 	Seen      int               `json:"seen"`
 	Feeds     []jobFeed         `json:"feeds,omitempty"`
+	Totals    map[string]int64  `json:"totals,omitempty"` // counters of all runs
 	Files     int               `json:"files"`
 	Bytes     int64             `json:"bytes"`
 	Torn      int64             `json:"torn_bytes"`
@@ -119,6 +121,9 @@ func lookStatus(dir string) (jobStatus, error) {
 			s.Feeds = append(s.Feeds, jobFeed{f.Name, f.Length})
 		}
 		var err error
+		if s.Totals, err = engine.JobTotals(c.Notes); err != nil {
+			return err
+		}
 		s.Files, s.Bytes, err = view.Usage()
 		return err
 	})
@@ -208,6 +213,8 @@ func (s *jobStatus) text() string {
 	line("pending", "%s", s.pendingText())
 	line("failed", "%s", quantity(s.Failed, "request", "requests"))
 	line("seen", "%s", quantity(s.Seen, "fingerprint", "fingerprints"))
+	line("crawled", "%s, %s", quantity(int(s.Totals["response_received_count"]), "page", "pages"),
+		quantity(int(s.Totals["item_scraped_count"]), "item", "items"))
 	for _, f := range s.Feeds {
 		line("feed", "%s, %d bytes", f.Name, f.Bytes)
 	}

@@ -27,6 +27,9 @@ type Contents struct {
 	// State is the spider's state, nil if it has none.
 	State []byte
 
+	// Notes are what components keep in the job.
+	Notes map[string][]byte
+
 	// Began is when the last run began, zero if there was none.
 	Began time.Time
 
@@ -55,7 +58,7 @@ func ReadContents(id jobs.Identity, from func(visit func(jobs.Op) error) error) 
 		return nil, err
 	}
 	r.sweep()
-	c := &Contents{Start: r.resume.Start, State: f.kept.state, Began: r.began, seen: &set.set}
+	c := &Contents{Start: r.resume.Start, State: f.kept.state, Notes: f.kept.notes, Began: r.began, seen: &set.set}
 	for _, p := range r.pending {
 		c.Pending = append(c.Pending, r.queued(p))
 	}
