@@ -88,9 +88,33 @@ func (p *mazePlan) room(m *maze, page, item string, i int) {
 	p.page(m, page, i, 1)
 }
 
-// checkFeeds compares each feed with the plan, and returns the sum of the items.
-func (p *mazePlan) checkFeeds(t *testing.T, dir string) (sum mazeSum) {
+// compare compares the feeds and the job of a crawl that has ended with the plan,
+// and returns the sum of the items.
+func (p *mazePlan) compare(t *testing.T, dir string) mazeSum {
 	t.Helper()
+	v, err := jobs.Look(jobs.OS(), filepath.Join(dir, "job"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = v.Close() }()
+	if v.State() != jobs.StateFinished || v.Torn() > 0 {
+		t.Errorf("the job is in state %v, with %d torn bytes", v.State(), v.Torn())
+	}
+	sum := p.checkFeeds(t, dir, int(v.Round()))
+	p.checkJob(t, v, sum)
+	return sum
+}
+
+// checkFeeds compares each feed with the plan, and returns the sum of the items.
+// Start emits its items in each round.
+func (p *mazePlan) checkFeeds(t *testing.T, dir string, rounds int) (sum mazeSum) {
+	t.Helper()
+	want := maps.Clone(p.items)
+	for id := range want {
+		if strings.HasPrefix(id, "start-") {
+			want[id] = rounds
+		}
+	}
 	for name, read := range map[string]func([]byte) ([]found, error){"out.jsonl": readLines, "out.json": readArray, "out.csv": readTable} {
 		b, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
@@ -109,7 +133,7 @@ func (p *mazePlan) checkFeeds(t *testing.T, dir string) (sum mazeSum) {
 			got[f.ID]++
 			sum.Items, sum.Sum = sum.Items+1, sum.Sum+f.Value
 		}
-		if diff := differences(got, p.items); diff != "" {
+		if diff := differences(got, want); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -163,19 +187,14 @@ func readTable(b []byte) (list []found, err error) {
 // checkJob compares what the job holds with the plan: nothing is pending, what was
 // given up is kept, all pages and no others are known, and the state is that of
 // the items.
-func (p *mazePlan) checkJob(t *testing.T, dir string, sum mazeSum) {
+func (p *mazePlan) checkJob(t *testing.T, v *jobs.View, sum mazeSum) {
 	t.Helper()
-	v, err := jobs.Look(jobs.OS(), filepath.Join(dir, "job"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = v.Close() }()
 	c, err := scheduler.ReadContents(v.Visit)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.State() != jobs.StateFinished || len(c.Pending) > 0 || v.Torn() > 0 {
-		t.Errorf("the job is in state %v, with %d pending requests and %d torn bytes", v.State(), len(c.Pending), v.Torn())
+	if len(c.Pending) > 0 {
+		t.Errorf("%d requests are pending", len(c.Pending))
 	}
 	var state mazeSum
 	if err := json.Unmarshal(c.State, &state); err != nil || state != sum {
