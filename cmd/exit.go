@@ -10,7 +10,6 @@ import (
 
 	"github.com/skeincrawl/skein/engine"
 	"github.com/skeincrawl/skein/jobs"
-	"github.com/skeincrawl/skein/scheduler"
 )
 
 // The exit codes of the program.
@@ -32,7 +31,7 @@ type exitCode struct {
 func exitCodes() []exitCode {
 	return []exitCode{
 		{exitOK, "finished, or ended by a planned limit (CLOSESPIDER_* but ERRORCOUNT)"},
-		{exitFailed, "failed while it ran: start error, CLOSESPIDER_ERRORCOUNT, memory limit,\n       disk full or JOB_MAX_DISK, job or feed not writable, or no start URL gave any response"},
+		{exitFailed, "failed while it ran: start error, CLOSESPIDER_ERRORCOUNT, memory limit,\n       full disk, JOB_MAX_DISK, job or feed not writable, or no start URL gave\n       any response"},
 		{exitUsage, "wrong flags, settings, arguments or feeds; nothing was sent"},
 		{exitJob, "the job directory is unusable: in use, of another crawl, damaged,\n       of a newer version, or not writable; nothing was sent"},
 		{exitInterrupted, "interrupted by SIGINT; with JOBDIR the same command goes on"},
@@ -60,11 +59,22 @@ type failedError struct{ reason string }
 
 func (e failedError) Error() string { return "the crawl failed: " + e.reason }
 
+// A jobError says why a job directory can not be used for what was asked.
+type jobError struct{ error }
+
+// Is matches [jobs.ErrUnusable].
+func (jobError) Is(target error) bool { return target == jobs.ErrUnusable }
+
+// A noError is the answer no, which was written already.
+type noError struct{}
+
+func (noError) Error() string { return "no" }
+
 // finish writes what went wrong, one line for each error, and returns the exit
 // code. A standard error that takes nothing leaves nobody to tell.
 func finish(w io.Writer, err error) int {
 	code := codeOf(err)
-	if err == nil || code >= exitInterrupted {
+	if err == nil || code >= exitInterrupted || errors.As(err, new(noError)) {
 		return code
 	}
 	for line := range strings.Lines(err.Error()) {
@@ -106,7 +116,7 @@ func judge(r engine.Result, first os.Signal) error {
 		return interruptedError{first}
 	}
 	switch r.Reason {
-	case "shutdown", "closespider_errorcount", "memusage_exceeded", "start_error", scheduler.DiskFull, scheduler.JobTooLarge:
+	case "shutdown", "closespider_errorcount", "memusage_exceeded", "start_error", "disk_full", "job_max_disk":
 		return failedError{r.Reason}
 	}
 	if r.NoResponse {

@@ -27,6 +27,8 @@ func TestCodeOf(t *testing.T) {
 		"flags":             {usageError{errors.New("unknown flag")}, 2},
 		"settings":          {configError{errors.New("bad")}, 2},
 		"engine's":          {fmt.Errorf("start: %w", &engine.ConfigError{Err: arg}), 2},
+		"job unfit":         {jobError{errors.New("other fingerprints")}, 3},
+		"the answer no":     {noError{}, 1},
 		"job in use":        {fmt.Errorf("JOBDIR x: %w", &jobs.InUseError{Dir: "x"}), 3},
 		"job of another":    {&jobs.MismatchError{}, 3},
 		"job damaged":       {errors.Join(&jobs.DamageError{}, errors.New("close")), 3},

@@ -44,7 +44,7 @@ func newRoot(sys *system) *cobra.Command {
 	})
 	root.AddCommand(
 		newCrawl(sys, "crawl SPIDER"), newList(sys), newSettings(sys), newStartProject(sys), newGenSpider(sys),
-		newDemo(sys), newVersion(sys), newExitCodes(),
+		newDemo(sys), newJob(sys), newVersion(sys), newExitCodes(),
 	)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -52,8 +52,7 @@ func newRoot(sys *system) *cobra.Command {
 	return root
 }
 
-const rootExamples = `  crawl quotes -o quotes.jsonl
-  crawl quotes -o - -a site=http://127.0.0.1:8000/ -s DOWNLOAD_DELAY=0.5
+const rootExamples = `  crawl quotes -o quotes.jsonl -a site=http://127.0.0.1:8000/ -s RETRY_TIMES=5
   crawl quotes -s JOBDIR=crawls/q   # Ctrl-C, then the same again: it goes on`
 
 // usageTemplate is shorter than cobra's, so that the help fits a screen.

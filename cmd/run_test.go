@@ -129,7 +129,11 @@ func TestHelpFitsAScreen(t *testing.T) {
 	if len(lines) > 36 {
 		t.Errorf("the help has %d lines, want at most 36:\n%s", len(lines), help)
 	}
-	for _, topic := range [][]string{{"--help"}, {"help", "crawl"}, {"help", "list"}, {"help", "exit-codes"}, {"help", "settings"}, {"help", "demo"}, {"help", "startproject"}, {"help", "genspider"}} {
+	topics := [][]string{{"help", "job"}}
+	for _, name := range []string{"status", "queue", "seen", "failed", "retry-failed", "drop", "verify", "repair"} {
+		topics = append(topics, []string{"help", "job", name})
+	}
+	for _, topic := range append(topics, [][]string{{"--help"}, {"help", "crawl"}, {"help", "list"}, {"help", "exit-codes"}, {"help", "settings"}, {"help", "demo"}, {"help", "startproject"}, {"help", "genspider"}}...) {
 		for line := range strings.Lines(runIn(t, nil, topic...).out) {
 			if len(line) > 81 {
 				t.Errorf("help %v: a line of %d characters: %s", topic, len(line)-1, line)

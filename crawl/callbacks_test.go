@@ -296,18 +296,3 @@ func TestStoredCallbackGone(t *testing.T) {
 		}
 	}
 }
-
-func TestStoredCallbacks(t *testing.T) {
-	t.Parallel()
-	s := newShop(1)
-	b, err := crawl.NewCallbacks(s).AppendRequest(nil, &crawl.Request{URL: "u", Callback: s.ByValue, Errback: s.Fail})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if cb, eb, err := crawl.StoredCallbacks(b); cb != "ByValue" || eb != "Fail" || err != nil {
-		t.Errorf("StoredCallbacks = %q, %q, %v, want ByValue, Fail", cb, eb, err)
-	}
-	if _, _, err := crawl.StoredCallbacks([]byte("{")); err == nil {
-		t.Error("StoredCallbacks of half an object: no error")
-	}
-}

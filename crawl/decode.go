@@ -16,6 +16,16 @@ import (
 
 // record is the stored form of a request.
 type record struct {
+	recordHead
+	Header  http.Header     `json:"header"`
+	Jar     string          `json:"jar"`
+	Cookies []storedCookie  `json:"cookies"`
+	Options Options         `json:"options"`
+	Meta    json.RawMessage `json:"meta"`
+}
+
+// recordHead is what means something without the spider.
+type recordHead struct {
 	URL        string          `json:"url"`
 	Method     string          `json:"method"`
 	Callback   string          `json:"callback"`
@@ -27,13 +37,22 @@ type record struct {
 	Retries    int             `json:"retries"`
 	Start      bool            `json:"start"`
 	Trail      *Trail          `json:"trail"`
-	Header     http.Header     `json:"header"`
 	Body       []byte          `json:"body"`
-	Jar        string          `json:"jar"`
-	Cookies    []storedCookie  `json:"cookies"`
 	Args       json.RawMessage `json:"args"`
-	Options    Options         `json:"options"`
-	Meta       json.RawMessage `json:"meta"`
+}
+
+func (h *recordHead) trail() Trail {
+	if h.Trail != nil {
+		return *h.Trail
+	}
+	return Trail{Depth: h.Depth, Retries: h.Retries, Start: h.Start}
+}
+
+func (h *recordHead) notBefore() time.Time {
+	if h.NotBefore == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(h.NotBefore)
 }
 
 // DecodeRequest reads what [Callbacks.AppendRequest] wrote.
@@ -47,14 +66,7 @@ func (c *Callbacks) DecodeRequest(b []byte) (*Request, error) {
 	}
 	r := &Request{
 		URL: rec.URL, Method: rec.Method, Header: rec.Header, Body: rec.Body, Priority: rec.Priority,
-		Jar: rec.Jar, DontFilter: rec.DontFilter, Options: rec.Options,
-		Trail: Trail{Depth: rec.Depth, Retries: rec.Retries, Start: rec.Start},
-	}
-	if rec.Trail != nil {
-		r.Trail = *rec.Trail
-	}
-	if rec.NotBefore != 0 {
-		r.NotBefore = time.UnixMilli(rec.NotBefore)
+		Jar: rec.Jar, DontFilter: rec.DontFilter, Options: rec.Options, NotBefore: rec.notBefore(), Trail: rec.trail(),
 	}
 	err := decodeHeader(r.Header)
 	if err == nil {
@@ -77,16 +89,6 @@ func (c *Callbacks) DecodeRequest(b []byte) (*Request, error) {
 		return nil, fmt.Errorf("decode the stored request %v: %w", r, err)
 	}
 	return r, nil
-}
-
-// StoredCallbacks returns the names of the callback and the errback of a stored
-// request, "" for none, without decoding the rest of it.
-func StoredCallbacks(b []byte) (callback, errback string, err error) {
-	var rec struct{ Callback, Errback string }
-	if err := json.Unmarshal(b, &rec); err != nil {
-		return "", "", fmt.Errorf("decode a stored request: %w", err)
-	}
-	return rec.Callback, rec.Errback, nil
 }
 
 func decodeHeader(h http.Header) error {

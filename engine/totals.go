@@ -45,6 +45,19 @@ func (t *totals) restore(kept []byte, runs int) error {
 	return nil
 }
 
+// JobTotals returns the counters of all runs of a job, from the notes that it
+// keeps ([scheduler.Contents]); none if it has none yet.
+func JobTotals(notes map[string][]byte) (map[string]int64, error) {
+	var t totals
+	if err := t.restore(notes[totalsNote], 0); err != nil {
+		return nil, err
+	}
+	all := map[string]int64{}
+	maps.Copy(all, t.before.Sums)
+	maps.Copy(all, t.before.Maxima)
+	return all, nil
+}
+
 // now returns the totals with the present run.
 func (t *totals) now() counters {
 	var c counters

@@ -254,7 +254,7 @@ func (w *worker) judge(ctx context.Context, s *step, err error, resp *crawl.Resp
 	case errors.As(err, &stop):
 		w.e.closeSpider(stop.Reason)
 	case errors.As(err, &retry):
-		w.tryAgain(s, retry)
+		w.tryAgain(s, retry) //nolint:contextcheck // it must outlive the cut.
 	case errors.As(err, &reschedule):
 		w.failure = nil
 		w.follow(s, reschedule.Request) //nolint:contextcheck // it must outlive the cut.

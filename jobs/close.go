@@ -59,7 +59,7 @@ func (j *Job) Close(end End) error {
 func (j *Job) closeAll() error {
 	j.readers.Lock()
 	defer j.readers.Unlock()
-	err := j.ledger.close()
+	err := j.close()
 	if j.keep.seen != nil {
 		err = errors.Join(err, j.keep.seen.close(), j.keep.emitted.close())
 	}
@@ -91,7 +91,10 @@ func (j *Job) finish(end End) error {
 	if err != nil {
 		return err
 	}
-	if err := j.lastFrame(end.Finished, ends); err != nil || j.edits {
+	if err := j.lastFrame(end.Finished, ends); err != nil {
+		return err
+	}
+	if err := j.dropReserve(); err != nil || j.edits {
 		return err
 	}
 	j.manifest.Reason = end.Reason

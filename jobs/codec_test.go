@@ -48,6 +48,7 @@ func TestOperationsSurviveEncoding(t *testing.T) {
 		"close":    {appendClose(nil, []feedMark{{id: 1, length: 5}}), op{Op: Op{Kind: opClose}, marks: []feedMark{{id: 1, length: 5}}}},
 		"header":   {appendHeader(nil, 2, 3, 1<<32), op{Op: Op{Kind: opHeader}, version: formatVersion, segment: 2, gen: 3, firstSeq: 1 << 32}},
 		"release":  {appendAddr([]byte{byte(OpRelease)}, 9), op{Op: Op{Kind: OpRelease, Addr: 9}}},
+		"tally":    {append(appendAddr([]byte{byte(OpTally)}, 9), 5), op{Op: Op{Kind: OpTally, Addr: 9, N: 5}}},
 		"unseen":   {append([]byte{byte(OpUnseen)}, make([]byte, 20)...), op{Op: Op{Kind: OpUnseen}}},
 		"segment":  {[]byte{byte(opSegment), 7}, op{Op: Op{Kind: opSegment}, segment: 7}},
 		"reopened": {[]byte{byte(opReopened)}, op{Op: Op{Kind: opReopened}}},
@@ -65,7 +66,7 @@ func TestOperationsSurviveEncoding(t *testing.T) {
 			if ok, err := d.next(new(op)); ok || err != nil {
 				t.Fatalf("bytes are left: %v, %v", ok, err)
 			}
-			got.bodyAt, got.bodyCRC = 0, 0
+			got.bodyAt, got.bodyCRC, got.body = 0, 0, nil
 			if !reflect.DeepEqual(got, c.want) {
 				t.Errorf("got %+v\nwant %+v", got, c.want)
 			}

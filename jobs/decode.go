@@ -29,6 +29,7 @@ type op struct {
 	gen      uint32
 	firstSeq uint64
 	bodyCRC  uint32
+	body     []byte
 	bodyAt   int // offset of the body within the frame's operations
 }
 
@@ -133,7 +134,7 @@ func (d *decoder) next(o *op) (bool, error) {
 	o.at = d.pos
 	code := Kind(d.b[d.pos])
 	d.pos++
-	o.Op = Op{Kind: code}
+	o.Op, o.body = Op{Kind: code}, nil
 	switch code {
 	case OpPush:
 		d.record(o)
@@ -142,6 +143,8 @@ func (d *decoder) next(o *op) (bool, error) {
 		d.record(o)
 	case OpAck, OpAttempt, OpRelease:
 		o.Addr = d.addr()
+	case OpTally:
+		o.Addr, o.N = d.addr(), d.uvarint()
 	case OpAdopt:
 		o.Owner = d.addr()
 	case OpSeen, OpUnseen:
@@ -164,7 +167,7 @@ func (d *decoder) next(o *op) (bool, error) {
 
 func (d *decoder) record(o *op) {
 	d.recordHead(o)
-	d.take(uint64(o.BodyLen))
+	o.body = d.take(uint64(o.BodyLen))
 }
 
 // recordHead reads a record up to its body, which need not be there.
@@ -195,6 +198,8 @@ func (d *decoder) internal(o *op) error {
 		d.list(o, false)
 	case opSegment:
 		o.segment = d.small()
+	case opIndex:
+		d.pos = len(d.b)
 	case opFinished, opEnd, opReopened:
 	default:
 		if o.Kind&opSkip == 0 {

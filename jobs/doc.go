@@ -41,6 +41,16 @@
 // looks like a torn tail. A clean close syncs twice and leaves only its own
 // last frame without a voucher.
 //
+// # Snapshots
+//
+// A snapshot ([Job.Snapshot]) is the state after all frames before one place: which
+// records of which segments are still needed, and what the job's owner says of the
+// rest, as operations. Recovery reads it, the indexes of the segments that have
+// ended, and the frames behind the place. A snapshot names its files, and none of
+// these is changed before a newer one is on the disk: segments with few needed
+// records are packed into new files, which only the next snapshot names. So every
+// crash finds one whole set of files.
+//
 // # Feeds
 //
 // Each frame names the length of the feeds that it wrote to and the checksum

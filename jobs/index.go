@@ -139,6 +139,8 @@ func (s *segment) records(f func(a Addr, offset int64, o *op)) error {
 				break
 			}
 			switch o.Kind {
+			case opEnd:
+				return nil // what follows is the index
 			case opSegment:
 				id = o.segment
 			case OpPush, OpProvisional:

@@ -114,9 +114,10 @@ type Job struct {
 	opt      Options
 	lock     File
 	manifest manifest
-	scan     *scan // between Open and Recover
-	edits    bool  // see Edit
-	unclean  bool  // the run before the edit did not end in good order
+	scan     *scan  // between Open and Recover
+	suffix   string // of the names of its files; see Repair
+	edits    bool   // see Edit
+	unclean  bool   // the run before the edit did not end in good order
 	state    State
 	phase    phase
 	closeErr error
@@ -148,6 +149,7 @@ type Job struct {
 
 	dirty, full, late chan struct{} // wake the loops, capacity 1
 	quit              chan struct{}
+	wanted            chan Addr // to be read ahead
 	wg                sync.WaitGroup
 
 	commits, bytes, feedBytes, syncs atomic.Uint64
@@ -221,6 +223,7 @@ func (j *Job) init(opt Options) {
 	j.dirty, j.full, j.late = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
 	j.quit = make(chan struct{})
 	j.keep.wake = make(chan struct{}, 1)
+	j.wanted = make(chan Addr, prefetchQueue)
 	j.tx.j = j
 }
 
@@ -332,10 +335,14 @@ func (j *Job) missing() error {
 	if slices.Contains(names, oldQueue) {
 		return nil
 	}
-	return &DamageError{File: j.queue(), Reason: "the segments are gone, although the job had runs"}
+	return goneError(j.queue())
 }
 
-func (j *Job) queue() string { return filepath.Join(j.dir, queueDir) }
+func goneError(queue string) error {
+	return &DamageError{File: queue, Reason: "the segments are gone, although the job had runs"}
+}
+
+func (j *Job) queue() string { return filepath.Join(j.dir, queueDir+j.suffix) }
 
 // Dir returns the path of the directory; it is empty for a volatile job.
 func (j *Job) Dir() string { return j.dir }
@@ -350,6 +357,9 @@ func (j *Job) Round() uint64 {
 	defer j.mu.Unlock()
 	return j.round
 }
+
+// Identity returns what the directory was made with.
+func (j *Job) Identity() Identity { return j.id }
 
 // Info returns what the manifest says.
 func (j *Job) Info() Info {

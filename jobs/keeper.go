@@ -147,7 +147,8 @@ func (j *Job) startKeeping(s *scan) {
 	if s.snap != nil {
 		seen, emitted = s.snap.seen, s.snap.emitted
 	}
-	k.seen, k.emitted = newWordLog(j.fsys, j.dir, seenFile, seen), newWordLog(j.fsys, j.dir, emittedFile, emitted)
+	k.seen = newWordLog(j.fsys, j.dir, seenFile+j.suffix, seen)
+	k.emitted = newWordLog(j.fsys, j.dir, emittedFile+j.suffix, emitted)
 	for _, st := range s.feeds {
 		if st != nil && j.feedByID(st.id) == nil {
 			k.idle = append(k.idle, *st)

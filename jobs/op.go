@@ -56,6 +56,10 @@ const (
 	// OpUnseen takes the mark of a fingerprint back.
 	OpUnseen Kind = 0x11
 
+	// OpTally gives the record at Addr the number N, of the owner's own meaning. Only
+	// snapshots have it.
+	OpTally Kind = 0x15
+
 	// OpPending is a record that was queued before the snapshot from which the
 	// job is recovered. Its fingerprint is among the seen keys; only those of its
 	// fields are set that a queue needs.
@@ -97,4 +101,5 @@ type Op struct {
 	Key         []byte
 	Value       []byte
 	Round       uint64
+	N           uint64
 }

@@ -225,7 +225,7 @@ func (s *scan) replayBegun(seg *segment, l *snapshotFileState, visit func(Op) er
 func (s *scan) replayOpen(visit func(Op) error) error {
 	var buf []byte
 	for _, owner := range s.owners() {
-		for _, a := range s.ledger.open[owner] {
+		for _, a := range s.open[owner] {
 			seg, place, ok := s.find(a)
 			if !ok {
 				return &DamageError{File: filepath.Join(s.dir, snapshotFile), Reason: fmt.Sprintf("there is no record %v", a)}

@@ -93,6 +93,15 @@ func (j *Job) keepReserve() error {
 	return removeIfThere(j.fsys, name)
 }
 
+// dropReserve removes the reserve at the end of a run.
+func (j *Job) dropReserve() error {
+	if !j.room.reserved {
+		return nil
+	}
+	j.room.reserved = false
+	return removeIfThere(j.fsys, filepath.Join(j.queue(), reserveFile))
+}
+
 // relieve gives the reserve up if an error says that the disk is full, and
 // reports whether it makes sense to try again.
 func (j *Job) relieve(err error) bool {

@@ -28,6 +28,11 @@ func (s *Snapshot) Set(key string, value []byte) { s.ops = appendMeta(s.ops, key
 // Attempt keeps an attempt, as [Tx.Attempt] does.
 func (s *Snapshot) Attempt(a Addr) { s.ops = appendAddr(append(s.ops, byte(OpAttempt)), a) }
 
+// Tally gives a record a number; see [OpTally].
+func (s *Snapshot) Tally(a Addr, n uint64) {
+	s.ops = binary.AppendUvarint(appendAddr(append(s.ops, byte(OpTally)), a), n)
+}
+
 // Seen keeps fingerprints that were marked, or unmarked, since the snapshot
 // before: the first 8 bytes of each as a big-endian number, in order. A zero
 // stands before one that was unmarked. keys is the job's from here on.

@@ -1,5 +1,11 @@
 package jobs
 
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+)
+
 // Verified is what [Verify] found.
 type Verified struct {
 	Segments int
@@ -11,18 +17,62 @@ type Verified struct {
 // record, the snapshot and what it names. A crawl that goes on meanwhile does no
 // harm. An error means that the directory could not be read at all.
 func Verify(fsys FS, dir string) (Verified, error) {
-	panic("later")
+	var r Verified
+	v, err := Look(fsys, dir)
+	if isDamage(err) {
+		r.Problems = append(r.Problems, err)
+		return r, nil
+	}
+	if err != nil {
+		return r, err
+	}
+	defer v.Close() //nolint:errcheck // nothing was written
+	if v.manifest.Runs > 0 && v.State() == StateNew {
+		r.Problems = append(r.Problems, goneError(v.scan.dir))
+	}
+	err = v.Visit(func(Op) error { return nil })
+	if err != nil && !isDamage(err) {
+		return r, err
+	}
+	if err != nil {
+		r.Problems = append(r.Problems, err)
+	}
+	for _, seg := range v.scan.segs {
+		if err := r.segment(seg, err == nil); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
 }
 
-// Repaired is what [Repair] did.
-type Repaired struct {
-	Kept   int      // requests that are still queued
-	Lost   []string // what could not be read, a sentence each
-	Backup string   // where the damaged files are kept; "" if nothing had to be done
+func isDamage(err error) bool {
+	damage := new(DamageError)
+	return errors.As(err, &damage)
 }
 
-// Repair makes a damaged job directory usable: what is whole is written anew, and
-// the old files are put aside.
-func Repair(fsys FS, dir string) (Repaired, error) {
-	panic("later")
+// segment checks the frames and the records of a segment, and its index if that
+// was read.
+func (r *Verified) segment(seg *segment, indexed bool) error {
+	r.Segments++
+	whole := segment{first: seg.first, gen: seg.gen, name: seg.name, file: seg.file, end: seg.readable()}
+	err := whole.records(func(a Addr, offset int64, o *op) {
+		place, ok := seg.place(a)
+		switch {
+		case indexed && (!ok || int64(seg.offsets[place]) != offset):
+			r.problem(seg, offset, fmt.Sprintf("record %v is not where the index says", a))
+		case crc32.Checksum(o.body, crcTable()) != o.bodyCRC:
+			r.problem(seg, offset, fmt.Sprintf("the checksum of record %v is wrong", a))
+		case seg.live.has(place):
+			r.Records++
+		}
+	})
+	if isDamage(err) {
+		r.Problems = append(r.Problems, err)
+		return nil
+	}
+	return err
+}
+
+func (r *Verified) problem(seg *segment, offset int64, reason string) {
+	r.Problems = append(r.Problems, &DamageError{File: seg.name, Offset: offset, Reason: reason})
 }

@@ -217,6 +217,7 @@ func (j *Job) start() {
 	j.wg.Go(func() { j.loop(j.dirty, j.full, j.opt.FlushInterval, j.Flush) })
 	if j.fsys != nil {
 		j.wg.Go(j.keepLoop)
+		j.wg.Go(j.prefetchLoop)
 	}
 	if j.fsys != nil && j.opt.SyncInterval > 0 {
 		j.wg.Go(func() { j.loop(j.late, nil, j.opt.SyncInterval, j.sync) })

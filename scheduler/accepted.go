@@ -13,12 +13,6 @@ type Accepted struct {
 	left   int
 }
 
-// add puts a hash in; it must not be called after Take.
-func (a *Accepted) add(h uint64) {
-	a.hashes = append(a.hashes, h)
-	a.left++
-}
-
 // Len returns how many hashes are left.
 func (a *Accepted) Len() int {
 	if a == nil {

@@ -5,18 +5,28 @@ import (
 	"testing"
 )
 
-// TestAcceptedModel compares the multiset with a map of counts.
+// TestAcceptedModel compares what Start has emitted, and what was dropped of it,
+// with a map of counts.
 func TestAcceptedModel(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
-		var a Accepted
-		model, left := map[uint64]int{}, rng.IntN(60)
-		for range left {
+		var e emissions
+		model, left := map[uint64]int{}, 0
+		for range rng.IntN(60) {
 			h := rng.Uint64N(20) * (1 << 59)
-			a.add(h)
+			if rng.IntN(6) == 0 {
+				e.remove(h)
+				left -= model[h]
+				model[h] = 0
+				continue
+			}
+			e.add(h)
 			model[h]++
+			left++
 		}
+		e.prune()
+		a := e.accepted()
 		for range 200 {
 			h := rng.Uint64N(22) * (1 << 59)
 			if got := a.Take(h); got != (model[h] > 0) {
@@ -38,5 +48,27 @@ func TestAcceptedNil(t *testing.T) {
 	var a *Accepted
 	if a.Take(1) || a.Len() != 0 {
 		t.Error("a nil multiset holds something")
+	}
+}
+
+// TestChunks: more than one chunk keeps the order.
+func TestChunks(t *testing.T) {
+	t.Parallel()
+	var c chunks
+	const n = 2*chunkLength + 5
+	for i := range uint64(n) {
+		c.add(i)
+	}
+	i := uint64(0)
+	for _, part := range c {
+		for _, v := range part {
+			if v != i {
+				t.Fatalf("place %d holds %d", i, v)
+			}
+			i++
+		}
+	}
+	if i != n || c.length() != n {
+		t.Errorf("%d numbers, length %d, want %d", i, c.length(), n)
 	}
 }

@@ -2,10 +2,12 @@ package scheduler_test
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
@@ -87,57 +89,60 @@ func benchPick(b *testing.B, queue string, slots int) {
 	}
 }
 
-// BenchmarkStep is one crawl step: a request is done, of its 20 links 19 are
-// known and one is new, and the next request is leased.
+// BenchmarkStep is one crawl step: a request is done, its 20 links are new, or 19
+// of them are known, and the next request is leased.
 func BenchmarkStep(b *testing.B) {
 	for _, where := range []string{"memory", "journal"} {
-		b.Run(where, func(b *testing.B) {
-			dir := ""
-			if where == "journal" {
-				dir = filepath.Join(b.TempDir(), "job")
-			}
-			f, _ := benchOpen(b, dir)
-			benchStep(b, f, []scheduler.Outcome{{
-				Key: scheduler.Key{Ordinal: 1}, Kind: scheduler.StartEntry, Push: []scheduler.Entry{benchEntry("www.example.com", 0)},
-			}}, 0)
-			known := benchEntry("www.example.com", 0)
-			known.Body, known.Known = nil, true
-			push := make([]scheduler.Entry, 20)
-			for i := range push {
-				push[i] = known
-			}
-			done := []scheduler.Outcome{{Push: push}}
-			l := benchStep(b, f, nil, 1).Leases[0]
-			fresh := benchEntry("www.example.com", 0)
-			n := 0
-			b.ReportAllocs()
-			for b.Loop() {
-				n++
-				for i := range 8 { // uniformly distributed, as fingerprints are
-					fresh.Fingerprint[i] = byte(uint64(n) * 0x9E3779B97F4A7C15 >> (8 * i))
-				}
-				push[7] = fresh
-				done[0].Key.Lease = l.ID
-				l = benchStep(b, f, done, 1).Leases[0]
-			}
-			if err := f.Close(context.Background(), ""); err != nil {
-				b.Fatal(err)
-			}
-		})
+		for _, fresh := range []int{1, 20} {
+			b.Run(fmt.Sprintf("%s/new=%d", where, fresh), func(b *testing.B) { benchSteps(b, where, fresh) })
+		}
 	}
 }
 
-const million = 1_000_000
+func benchSteps(b *testing.B, where string, fresh int) {
+	dir := ""
+	if where == "journal" {
+		dir = filepath.Join(b.TempDir(), "job")
+	}
+	f, _ := benchOpen(b, dir)
+	benchStep(b, f, []scheduler.Outcome{{
+		Key: scheduler.Key{Ordinal: 1}, Kind: scheduler.Enqueue, Push: []scheduler.Entry{benchEntry("www.example.com", 0)},
+	}}, 0)
+	known := benchEntry("www.example.com", 0)
+	known.Body, known.Known = nil, true
+	push := make([]scheduler.Entry, 20)
+	for i := range push {
+		push[i] = known
+	}
+	done := []scheduler.Outcome{{Push: push}}
+	l := benchStep(b, f, nil, 1).Leases[0]
+	e := benchEntry("www.example.com", 0)
+	n := uint64(0)
+	b.ReportAllocs()
+	for b.Loop() {
+		for k := range fresh {
+			n++
+			binary.BigEndian.PutUint64(e.Fingerprint[:], n*0x9E3779B97F4A7C15) // uniformly distributed, as fingerprints are
+			push[k] = e
+		}
+		done[0].Key.Lease = l.ID
+		l = benchStep(b, f, done, 1).Leases[0]
+	}
+	b.StopTimer()
+	if err := f.Close(context.Background(), ""); err != nil {
+		b.Fatal(err)
+	}
+}
 
-// fill queues a million requests over a thousand slots.
-func fill(b *testing.B, f *scheduler.Local) {
+// fill queues requests over a thousand slots.
+func fill(b *testing.B, f *scheduler.Local, n int) {
 	b.Helper()
-	for i := range million / 20 {
+	for i := range n / 20 {
 		var push []scheduler.Entry
 		for k := range 20 {
 			push = append(push, benchEntry(fmt.Sprintf("www.host-%d.example.com", (i*20+k)%1000), i*20+k))
 		}
-		benchStep(b, f, []scheduler.Outcome{{Key: scheduler.Key{Ordinal: uint64(i + 1)}, Kind: scheduler.StartEntry, Push: push}}, 0)
+		benchStep(b, f, []scheduler.Outcome{{Key: scheduler.Key{Ordinal: uint64(i + 1)}, Kind: scheduler.Enqueue, Push: push}}, 0)
 	}
 	benchStep(b, f, []scheduler.Outcome{{Kind: scheduler.StartEnded}}, 0)
 }
@@ -150,39 +155,68 @@ func heap() float64 {
 	return float64(m.HeapAlloc)
 }
 
-// BenchmarkMillion queues a million requests on the journal, and opens the job
-// again. It reports the memory for each of them, seen-set and all.
-func BenchmarkMillion(b *testing.B) {
-	dir := filepath.Join(b.TempDir(), "job")
-	b.Run("queue", func(b *testing.B) {
-		for i := 0; b.Loop(); i++ {
-			at := dir + strings.Repeat("x", i)
-			before := heap()
-			f, _ := benchOpen(b, at)
-			fill(b, f)
-			b.StopTimer()
-			b.ReportMetric((heap()-before)/million, "B/request")
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/million/float64(i+1), "ns/request")
-			if err := f.Close(context.Background(), "shutdown"); err != nil {
-				b.Fatal(err)
-			}
-			b.StartTimer()
+// BenchmarkQueued queues many requests in a job and opens it again. It reports the time of opening, and for each request the
+// memory, seen-set and all, and the bytes on the disk.
+func BenchmarkQueued(b *testing.B) {
+	for _, n := range []int{1_000_000, 10_000_000} {
+		dir := filepath.Join(b.TempDir(), "job")
+		b.Run(fmt.Sprintf("n=%d/queue", n), func(b *testing.B) { benchQueue(b, dir, n) })
+		b.Run(fmt.Sprintf("n=%d/reopen", n), func(b *testing.B) { benchReopen(b, dir, n) })
+		if err := os.RemoveAll(dir); err != nil {
+			b.Fatal(err)
 		}
-	})
-	b.Run("reopen", func(b *testing.B) {
-		for b.Loop() {
-			before := heap()
-			began := time.Now()
-			f, resume := benchOpen(b, dir)
-			took := time.Since(began)
-			if resume.Pending != million {
-				b.Fatalf("%d pending, want %d", resume.Pending, million)
-			}
-			b.ReportMetric(took.Seconds(), "s/open")
-			b.ReportMetric((heap()-before)/million, "B/request")
-			if err := f.Close(context.Background(), "shutdown"); err != nil {
-				b.Fatal(err)
-			}
+	}
+}
+
+func benchQueue(b *testing.B, dir string, n int) {
+	for b.Loop() {
+		if err := os.RemoveAll(dir); err != nil {
+			b.Fatal(err)
 		}
+		before := heap()
+		f, _ := benchOpen(b, dir)
+		fill(b, f, n)
+		b.ReportMetric((heap()-before)/float64(n), "B/request")
+		if err := f.Close(context.Background(), "shutdown"); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n)/float64(b.N), "ns/request")
+	b.ReportMetric(float64(sizeOf(b, dir))/float64(n), "disk-B/request")
+}
+
+func benchReopen(b *testing.B, dir string, n int) {
+	open := time.Duration(0)
+	for b.Loop() {
+		before := heap()
+		began := time.Now()
+		f, resume := benchOpen(b, dir)
+		open += time.Since(began)
+		if resume.Pending != int64(n) {
+			b.Fatalf("%d pending, want %d", resume.Pending, n)
+		}
+		b.ReportMetric((heap()-before)/float64(n), "B/request")
+		if err := f.Close(context.Background(), "shutdown"); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(open.Seconds()/float64(b.N), "s/open")
+}
+
+func sizeOf(b *testing.B, dir string) (n int64) {
+	b.Helper()
+	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			n += info.Size()
+		}
+		return err
 	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return n
 }

@@ -45,11 +45,11 @@ func (r *recovery) checkCallbacks(env *crawl.Env) error {
 		if buf, err = r.f.job.Read(jobs.Addr(p.id), buf[:0]); err != nil {
 			return fmt.Errorf("read a request: %w", err)
 		}
-		callback, errback, err := crawl.StoredCallbacks(buf)
+		stored, err := crawl.ReadStored(buf)
 		if err != nil {
 			return err
 		}
-		for _, name := range []string{callback, errback} {
+		for _, name := range []string{stored.Callback, stored.Errback} {
 			if name != "" && !env.Callbacks.Has(name) {
 				counts[name]++
 			}

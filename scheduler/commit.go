@@ -193,6 +193,7 @@ func (f *Local) commitDone(g *Grant, o *Outcome, now time.Time) error {
 		return err
 	}
 	if o.Answered {
+		f.kept.vain = nil
 		f.kept.emitted.settle(true, f.startDone)
 	}
 	if err := f.keepFailed(tx, l, o); err != nil {

@@ -15,6 +15,8 @@ type emissions struct {
 	answered bool
 	fresh    []uint64 // what no snapshot has
 	reset    bool     // what earlier snapshots have does not count any more
+
+	void map[uint64]int // hash -> what was added before this place does not count
 }
 
 // add notes something that was emitted.
@@ -34,7 +36,28 @@ func (e *emissions) know(words []byte) {
 
 // forget drops all of it.
 func (e *emissions) forget() {
-	e.all, e.fresh, e.reset = nil, nil, true
+	e.all, e.fresh, e.reset, e.void = nil, nil, true, nil
+}
+
+// remove voids all that was emitted of a hash up to now: its URL was dropped. It
+// takes effect with prune.
+func (e *emissions) remove(hash uint64) {
+	if e.void == nil {
+		e.void = map[uint64]int{}
+	}
+	e.void[hash] = e.all.length()
+}
+
+// prune takes off what is void.
+func (e *emissions) prune() {
+	if len(e.void) == 0 {
+		return
+	}
+	kept := slices.Concat(e.all...)
+	i := -1
+	kept = slices.DeleteFunc(kept, func(h uint64) bool { i++; return i < e.void[h] })
+	e.forget()
+	e.add(kept...)
 }
 
 // settle drops what is not needed any more: none of it once Start has ended and a
@@ -70,6 +93,13 @@ func (e *emissions) snapshot(s *jobs.Snapshot) {
 type chunks [][]uint64
 
 const chunkLength = 8192
+
+func (c chunks) length() int {
+	if len(c) == 0 {
+		return 0
+	}
+	return (len(c)-1)*chunkLength + len(c[len(c)-1])
+}
 
 func (c *chunks) add(numbers ...uint64) {
 	for _, n := range numbers {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/skeincrawl/skein/crawl"
 	"github.com/skeincrawl/skein/jobs"
 )
 
@@ -26,18 +27,33 @@ func (f *Local) keepFailed(tx *jobs.Tx, l *lease, o *Outcome) error {
 	if err != nil {
 		return fmt.Errorf("keep a request that was given up: %w", err)
 	}
-	return f.pushFailed(tx, l.ref, o.Failed, body, time.Now())
+	a, err := f.pushFailed(tx, l.ref, o.Failed, body, time.Now())
+	if stored, rerr := crawl.ReadStored(body); rerr == nil && stored.Trail.Start && !f.kept.emitted.answered {
+		f.kept.vain = append(f.kept.vain, a)
+	}
+	return err
 }
 
-func (f *Local) pushFailed(tx *jobs.Tx, ref Ref, reason string, body []byte, at time.Time) error {
+func (f *Local) pushFailed(tx *jobs.Tx, ref Ref, reason string, body []byte, at time.Time) (jobs.Addr, error) {
 	if !json.Valid(body) {
 		body, _ = json.Marshal(string(body)) // a string: can not fail
 	}
 	b, err := json.Marshal(Failed{Error: reason, Time: at.UTC().Truncate(time.Second), Request: body})
 	if err != nil {
-		return fmt.Errorf("keep a request that was given up: %w", err)
+		return 0, fmt.Errorf("keep a request that was given up: %w", err)
 	}
 	f.kept.failed++
-	tx.Push(jobs.Record{Slot: ref.Slot, Priority: int64(ref.Priority), Flags: flagFailed | flagDontFilter, Body: b})
-	return nil
+	return tx.Push(jobs.Record{Slot: ref.Slot, Priority: int64(ref.Priority), Flags: flagFailed | flagDontFilter, Body: b}), nil
+}
+
+// tellFailed tells how to go on with the requests that were given up.
+func (f *Local) tellFailed() {
+	if f.kept.failed == 0 {
+		return
+	}
+	what := "1 request was"
+	if f.kept.failed > 1 {
+		what = fmt.Sprintf("%d requests were", f.kept.failed)
+	}
+	f.report.log.Info().Msgf("%s given up: `crawl job failed %s` lists them, `crawl job retry-failed %[2]s` puts them back", what, f.job.Dir())
 }

@@ -28,7 +28,7 @@ var Filters = crawl.NewRegistry[func(*crawl.Env) (Filter, error)]("duplicate fil
 
 func init() {
 	Filters.Register("fingerprint", func(*crawl.Env) (Filter, error) { return new(setFilter), nil })
-	Filters.Register("none", func(*crawl.Env) (Filter, error) { return noFilter{}, nil })
+	Filters.Register(unfiltered, func(*crawl.Env) (Filter, error) { return noFilter{}, nil })
 }
 
 // setFilter is the filter of a [SeenSet] (Scrapy's RFPDupeFilter).
@@ -45,6 +45,9 @@ func (f *setFilter) Seen(fp Fingerprint) bool { return !f.set.Add(fp) }
 func (f *setFilter) Has(fp Fingerprint) bool { return f.set.Has(fp) }
 
 func (f *setFilter) Forget(hash uint64) { f.set.Remove(unhash(hash)) }
+
+// unfiltered is the name of the filter that lets everything pass.
+const unfiltered = "none"
 
 // noFilter lets everything pass (Scrapy's BaseDupeFilter).
 type noFilter struct{}

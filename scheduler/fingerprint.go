@@ -12,6 +12,9 @@ import (
 	"github.com/skeincrawl/skein/internal/weburl"
 )
 
+// FingerprinterName is the name by which jobs know [FingerprintOf].
+const FingerprinterName = "sha1"
+
 // Fingerprint identifies a request: two requests with the same fingerprint ask
 // for the same resource. It is a SHA-1 sum, equal to that of Scrapy's
 // default fingerprinter.

@@ -15,7 +15,7 @@ type Fingerprinter func(r *crawl.Request) (Fingerprint, error)
 var Fingerprinters = crawl.NewRegistry[func(*crawl.Env) (Fingerprinter, error)]("request fingerprinter").For("REQUEST_FINGERPRINTER_CLASS") //nolint:gochecknoglobals // a registry.
 
 func init() {
-	Fingerprinters.Register("sha1", func(*crawl.Env) (Fingerprinter, error) {
+	Fingerprinters.Register(FingerprinterName, func(*crawl.Env) (Fingerprinter, error) {
 		return func(r *crawl.Request) (Fingerprint, error) { return FingerprintOf(r.Verb(), r.URL, r.Body), nil }, nil
 	})
 }

@@ -86,6 +86,9 @@ func (f *Local) take(s *slot, layer int, now time.Time) (Lease, error) {
 			out.Request = st.request
 		}
 	}
+	if layer == disk && s.queues[disk].n > 0 {
+		f.job.Prefetch(jobs.Addr(s.queues[disk].head().ID))
+	}
 	f.leases[out.ID] = l
 	out.Paced = f.slots.Take(s.name, now)
 	out.Careful = f.careful(l)

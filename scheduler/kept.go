@@ -1,17 +1,14 @@
 package scheduler
 
 import (
-	"encoding/binary"
 	"time"
 
 	"github.com/skeincrawl/skein/jobs"
 )
 
-// Keys of the records that only snapshots have.
-const (
-	metaPending = "unstored.now" // how many requests are in memory that can not be stored
-	metaSuspect = "suspect"      // a request that was with spider code when a process died
-)
+// metaPending is the key of a record that only snapshots have: how many requests
+// are in memory that can not be stored.
+const metaPending = "unstored.now"
 
 // kept is what the journal's snapshots need of the past, beside what the queues
 // and the filter hold anyway. It is filled only if there is a job directory.
@@ -19,7 +16,8 @@ type kept struct {
 	remembered
 	unstored int // requests in memory that can not be stored
 	suspects map[jobs.Addr]suspicion
-	failed   int // requests that were given up
+	failed   int         // requests that were given up
+	vain     []jobs.Addr // those of Start among them, given up in this run before anything answered
 	began    time.Time
 }
 
@@ -27,7 +25,7 @@ type kept struct {
 // from all steps up to now. A run begins in it before the attempts of that run.
 func (f *Local) snapshot(s *jobs.Snapshot) {
 	for a, v := range f.kept.suspects {
-		s.Set(metaSuspect, appendHashes(nil, []uint64{uint64(a), v.number()}))
+		s.Tally(a, v.number())
 	}
 	s.Set(metaRun, runMark(f.kept.began))
 	if !f.closed {
@@ -58,19 +56,17 @@ func (f *Local) snapshotRun(s *jobs.Snapshot) {
 	}
 }
 
-func appendHashes(dst []byte, hashes []uint64) []byte {
-	for _, h := range hashes {
-		dst = binary.LittleEndian.AppendUint64(dst, h)
-	}
-	return dst
-}
-
 // runMark is the value of the record with which a run begins.
 func runMark(at time.Time) []byte { return []byte(at.UTC().Format(time.RFC3339)) }
 
 // startAgain makes the next run call Start as if it never had: what it emitted is
-// taken out of the duplicate filter.
+// taken out of the duplicate filter, and not kept if it was given up, since it
+// comes again.
 func (f *Local) startAgain(tx *jobs.Tx) {
+	for _, a := range f.kept.vain {
+		tx.Ack(a)
+		f.kept.failed--
+	}
 	for _, hashes := range f.kept.emitted.all {
 		for _, h := range hashes {
 			tx.Unseen(unhash(h))

@@ -309,6 +309,7 @@ func (f *Local) Close(_ context.Context, reason string) error {
 		err = errors.Join(err, f.endRun(reason))
 		end.Active, end.Fill = f.active(), f.snapshot
 	}
+	f.tellFailed()
 	return errors.Join(err, f.job.Close(end))
 }
 

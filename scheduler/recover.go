@@ -21,10 +21,11 @@ type recovery struct {
 	notBef   map[uint64]int64
 	parts    map[jobs.Addr][]pending
 	fps      map[uint64]Fingerprint // of provisional pushes
-	failed   map[jobs.Addr]bool     // requests that were given up
+	failed   map[jobs.Addr]pending  // requests that were given up
 	attempts map[jobs.Addr]bool     // in the present run
 	suspects map[jobs.Addr]suspicion
 	names    map[string]bool // of callbacks that requests of the job had
+	began    time.Time       // the last run
 	unstored int             // requests that the last run held in memory when it died
 }
 
@@ -32,7 +33,7 @@ func newRecovery(f *Local) *recovery {
 	return &recovery{
 		f: f, now: time.Now(), notBef: map[uint64]int64{},
 		places: places{slots: map[string]string{}, numbers: map[place]uint32{}},
-		parts:  map[jobs.Addr][]pending{}, fps: map[uint64]Fingerprint{}, failed: map[jobs.Addr]bool{},
+		parts:  map[jobs.Addr][]pending{}, fps: map[uint64]Fingerprint{}, failed: map[jobs.Addr]pending{},
 		attempts: map[jobs.Addr]bool{}, suspects: map[jobs.Addr]suspicion{}, names: map[string]bool{},
 	}
 }
@@ -57,6 +58,7 @@ func (f *Local) recover(d Deps) (Resume, error) {
 	r.warnLost()
 	r.endRun()
 	r.sweep()
+	f.kept.emitted.prune()
 	if err := r.checkCallbacks(d.Env); err != nil {
 		return Resume{}, err
 	}
@@ -92,6 +94,8 @@ func (r *recovery) visit(op jobs.Op) error {
 		r.add(op)
 	case jobs.OpAttempt:
 		r.attempts[op.Addr] = true
+	case jobs.OpTally:
+		r.suspects[op.Addr] = suspicionOf(op.N)
 	case jobs.OpRelease:
 		delete(r.attempts, op.Addr)
 		r.drop(op.Addr)
@@ -99,6 +103,7 @@ func (r *recovery) visit(op jobs.Op) error {
 		r.f.filter.mark(op.Fingerprint, true)
 	case jobs.OpUnseen:
 		r.f.filter.forget(HashOf(op.Fingerprint))
+		r.f.kept.emitted.remove(HashOf(op.Fingerprint))
 	case jobs.OpSeenKeys:
 		r.f.filter.know(op.Value)
 	case jobs.OpEmitted:
@@ -138,7 +143,7 @@ func (r *recovery) push(op jobs.Op) {
 func (r *recovery) add(op jobs.Op) {
 	if op.Flags&flagFailed != 0 {
 		r.f.kept.failed++
-		r.failed[op.Addr] = true
+		r.failed[op.Addr] = r.pendingOf(op)
 		return
 	}
 	r.pending = append(r.pending, r.pendingOf(op))
@@ -182,7 +187,7 @@ func (r *recovery) ack(a jobs.Addr) {
 	delete(r.attempts, a)
 	delete(r.suspects, a)
 	delete(r.fps, uint64(a)) // a part that is a duplicate
-	if r.failed[a] {
+	if _, ok := r.failed[a]; ok {
 		delete(r.failed, a)
 		r.f.kept.failed--
 	}
@@ -252,7 +257,7 @@ func (r *recovery) poisoned(p pending) error {
 	tx := r.f.job.Begin()
 	where := r.places.list[p.place]
 	reason := fmt.Sprintf("the process died %d times while it was being handled", maxCrashes)
-	if err := r.f.pushFailed(tx, Ref{Slot: where.slot, Priority: where.priority}, reason, body, r.now); err != nil {
+	if _, err := r.f.pushFailed(tx, Ref{Slot: where.slot, Priority: where.priority}, reason, body, r.now); err != nil {
 		return err
 	}
 	delete(r.suspects, jobs.Addr(p.id))

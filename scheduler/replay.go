@@ -3,6 +3,7 @@ package scheduler
 import (
 	"encoding/binary"
 	"fmt"
+	"time"
 
 	"github.com/skeincrawl/skein/jobs"
 )
@@ -18,11 +19,14 @@ func (r *recovery) meta(op jobs.Op) error {
 		r.unstored++
 	case metaHandled:
 		r.unstored--
-	case metaStartItem, metaPending, metaSuspect:
-		return r.numbers(op)
+	case metaStartItem:
+		return eachHash(op, r.accept)
+	case metaPending:
+		return eachHash(op, func(n uint64) { r.unstored = int(n) })
 	case metaCallback:
 		r.names[string(op.Value)] = true
 	case metaRun:
+		r.began, _ = time.Parse(time.RFC3339, string(op.Value))
 		r.endRun()
 		r.unstored = 0
 	case metaRunEnded:
@@ -30,24 +34,6 @@ func (r *recovery) meta(op jobs.Op) error {
 		r.unstored = 0
 	default:
 		r.f.kept.replay(op, r.now)
-	}
-	return nil
-}
-
-// numbers takes a record whose value are numbers.
-func (r *recovery) numbers(op jobs.Op) error {
-	switch string(op.Key) {
-	case metaStartItem:
-		return eachHash(op, r.accept)
-	case metaPending:
-		return eachHash(op, func(n uint64) { r.unstored = int(n) })
-	}
-	var list []uint64
-	if err := eachHash(op, func(n uint64) { list = append(list, n) }); err != nil {
-		return err
-	}
-	if len(list) == 2 {
-		r.suspects[jobs.Addr(list[0])] = suspicionOf(list[1])
 	}
 	return nil
 }

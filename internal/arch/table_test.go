@@ -101,8 +101,8 @@ var table = map[string]row{
 	},
 
 	"cmd": {
-		imports: []string{"engine", "engine/builtin", "crawl", "settings", "feeds", "jobs", "internal/demo", "spiders/quotes"},
-		reason:  "the command line starts the engine and translates its errors; it takes part in no crawl",
+		imports: []string{"engine", "engine/builtin", "crawl", "settings", "feeds", "jobs", "scheduler", "internal/demo", "spiders/quotes"},
+		reason:  "the command line starts the engine, translates its errors and looks into jobs; it takes part in no crawl",
 	},
 	"cmd/crawl": {
 		imports: []string{"cmd"},

@@ -120,7 +120,7 @@ func TestCommands(t *testing.T) {
 	quotes := httptest.NewServer(demo.New())
 	t.Cleanup(quotes.Close)
 	for _, b := range blocks(t) {
-		if b.lang != "sh" || b.file == tutorialFile {
+		if b.lang != "sh" || b.file == tutorialFile || b.file == jobCommandsFile { // they have tests of their own
 			continue
 		}
 		t.Run(fmt.Sprintf("%s:%d", b.file, b.line), func(t *testing.T) {
