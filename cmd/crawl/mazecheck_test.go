@@ -100,6 +100,9 @@ func (p *mazePlan) compare(t *testing.T, dir string) mazeSum {
 	if v.State() != jobs.StateFinished || v.Torn() > 0 {
 		t.Errorf("the job is in state %v, with %d torn bytes", v.State(), v.Torn())
 	}
+	if all, err := jobs.Verify(jobs.OS(), filepath.Join(dir, "job")); err != nil || len(all.Problems) > 0 {
+		t.Errorf("the job is damaged: %v, %v", all.Problems, err)
+	}
 	sum := p.checkFeeds(t, dir, int(v.Round()))
 	p.checkJob(t, v, sum)
 	return sum
@@ -189,7 +192,7 @@ func readTable(b []byte) (list []found, err error) {
 // the items.
 func (p *mazePlan) checkJob(t *testing.T, v *jobs.View, sum mazeSum) {
 	t.Helper()
-	c, err := scheduler.ReadContents(v.Visit)
+	c, err := scheduler.ReadContents(v.Identity(), v.Visit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +219,7 @@ func (p *mazePlan) checkJob(t *testing.T, v *jobs.View, sum mazeSum) {
 func failedURLs(t *testing.T, v *jobs.View, c *scheduler.Contents) (urls []string) {
 	t.Helper()
 	for _, a := range c.Failed {
-		b, err := v.Read(a, nil)
+		b, err := v.Read(a.Addr, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
