@@ -68,10 +68,10 @@ func newKiller(t *testing.T, round int, sum *killCount) *killer {
 	t.Helper()
 	seed := rand.Uint64()
 	k := &killer{T: t, site: newMazeSite(t), dir: t.TempDir(), rng: rand.New(rand.NewPCG(seed, uint64(round))), sum: sum}
-	k.maze = &maze{Port: k.site.port, Size: 14 * doors, Pad: 600}
+	k.maze = &maze{Port: k.site.port, Size: 16 * doors, Pad: 600}
 	switch round % 3 {
 	case 0, 1:
-		k.limit = 128 << 10
+		k.limit = 192 << 10
 	case 2:
 		k.maze.Size, k.maze.Big = 4*doors, 5<<20
 		k.limit = 48 << 20

@@ -94,9 +94,11 @@ func (m *maze) Start(_ context.Context, out crawl.Out) error {
 		if i%doors == doorItem {
 			m.find(out, "start", i)
 		} else {
-			out.Request(&crawl.Request{
-				URL: m.url(doorName(i), i, 0), Priority: i*7%5 - 2, Callback: crawl.With(m.Door, i), Errback: m.Closed, Meta: m.meta(),
-			})
+			r := &crawl.Request{URL: m.url(doorName(i), i, 0), Priority: i*7%5 - 2, Callback: crawl.With(m.Door, i), Errback: m.Closed}
+			if i%doors != doorDead && i%doors != doorReset { // these stay in the job
+				r.Meta = m.meta()
+			}
+			out.Request(r)
 		}
 		if out.Err() != nil {
 			return out.Err()
