@@ -23,6 +23,7 @@ type keeper struct {
 	aside    int64   // bytes of the fingerprints and of the snapshot
 	gone     int64   // bytes of segments that are still there but not needed any more
 	ended    bool    // a segment has ended since the last snapshot
+	spent    bool    // the last snapshot found nothing that could go, and no segment has ended since
 }
 
 // unsaved are words that go into a word log with the next snapshot.
@@ -69,7 +70,8 @@ type feedAt struct {
 }
 
 // SnapshotDue reports whether it is time for a snapshot: a segment of the journal
-// has ended since the last one. Without snapshots the journal only grows, and
+// has ended since the last one, or the journal is larger than [Options.MaxDisk] and
+// snapshots may make it smaller. Without snapshots the journal only grows, and
 // opening it takes longer and longer.
 func (j *Job) SnapshotDue() bool {
 	if j.fsys == nil || !j.snapshotPossible() {
@@ -77,7 +79,7 @@ func (j *Job) SnapshotDue() bool {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.keep.ended
+	return j.keep.ended || !j.keep.spent && j.tooLarge()
 }
 
 // Snapshot keeps what fill puts into it as the state of the job's owner after all
@@ -190,10 +192,21 @@ func (j *Job) save(pack bool) error {
 	if err := j.saved(c, size); err != nil {
 		return err
 	}
+	idle := len(c.dead)+len(j.keep.obsolete) == 0
 	if err := j.removeDead(c); err != nil || !pack {
 		return err
 	}
-	return j.pack(c)
+	packed, err := j.pack(c)
+	if err == nil && idle && !packed {
+		j.setSpent()
+	}
+	return err
+}
+
+func (j *Job) setSpent() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.keep.spent = !j.keep.ended
 }
 
 func (j *Job) takeCapture() *capture {

@@ -471,19 +471,22 @@ func (w *world) snapshot() {
 	if !w.keeps {
 		return
 	}
+	w.job.Snapshot(w.fill)
+}
+
+// fill is what the owner of a job keeps in its snapshots.
+func (w *world) fill(snap *jobs.Snapshot) {
 	s, _, _ := w.model(len(w.steps))
-	w.job.Snapshot(func(snap *jobs.Snapshot) {
-		for k, v := range s.meta {
-			snap.Set(k, []byte(v))
+	for k, v := range s.meta {
+		snap.Set(k, []byte(v))
+	}
+	for a, n := range s.attempts {
+		for range n {
+			snap.Attempt(a)
 		}
-		for a, n := range s.attempts {
-			for range n {
-				snap.Attempt(a)
-			}
-		}
-		snap.Seen(w.fresh)
-		w.fresh = nil
-	})
+	}
+	snap.Seen(w.fresh)
+	w.fresh = nil
 }
 
 func (w *world) abandon() {

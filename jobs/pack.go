@@ -16,19 +16,20 @@ const (
 
 // pack rewrites segments of which little is needed, and joins small neighbours,
 // so that disk and files stay bounded. What it writes counts from the next
-// snapshot on, and only then the old files go.
-func (j *Job) pack(c *capture) error {
+// snapshot on, and only then the old files go. It reports whether it wrote anything.
+func (j *Job) pack(c *capture) (packed bool, err error) {
 	n := len(c.segs) - 1 // the last one takes frames
 	for from := 0; from < n; {
 		to := c.group(from, n, j.opt.SegmentSize)
 		if to > from {
 			if err := j.packGroup(c, from, to); err != nil || j.quitting() {
-				return err
+				return packed, err
 			}
+			packed = true
 		}
 		from = max(to, from+1)
 	}
-	return nil
+	return packed, nil
 }
 
 func (j *Job) quitting() bool {

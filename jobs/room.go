@@ -33,7 +33,8 @@ type room struct {
 
 // Room tells whether there is room for more. [ErrDiskFull] means that the disk
 // was full, and that the reserve is being used: no step that adds requests must
-// be committed any more, others may. A [LimitError] is no such need.
+// be committed any more, others may. A [LimitError] is no such need; it comes once
+// snapshots (see [Job.SnapshotDue]) can make the journal no smaller.
 func (j *Job) Room() error {
 	if j.fsys == nil {
 		return nil
@@ -43,11 +44,14 @@ func (j *Job) Room() error {
 	if j.room.full {
 		return ErrDiskFull
 	}
-	if size := j.diskSize(); j.opt.MaxDisk > 0 && size > j.opt.MaxDisk {
-		return &LimitError{size, j.opt.MaxDisk}
+	if j.keep.spent && j.tooLarge() {
+		return &LimitError{j.diskSize(), j.opt.MaxDisk}
 	}
 	return nil
 }
+
+// tooLarge reports whether the journal is larger than it may be. The caller holds mu.
+func (j *Job) tooLarge() bool { return j.opt.MaxDisk > 0 && j.diskSize() > j.opt.MaxDisk }
 
 // diskSize returns how many bytes the journal takes. The caller holds mu.
 func (j *Job) diskSize() int64 {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/skeincrawl/skein/internal/faultfs"
 	"github.com/skeincrawl/skein/jobs"
@@ -80,18 +81,64 @@ func TestNoRoomForReserve(t *testing.T) {
 // TestMaxDisk: a queue that only grows reaches the limit.
 func TestMaxDisk(t *testing.T) {
 	t.Parallel()
-	opt := manual(0)
-	opt.MaxDisk = 100_000
-	j := mustOpen(t, faultfs.New(), opt)
-	mustRecover(t, j, nil, nil)
-	n := 0
-	for j.Room() == nil {
-		n++
-		numbered(t, j, n, n)
+	synctest.Test(t, func(t *testing.T) {
+		opt := manual(0)
+		opt.MaxDisk = 100_000
+		j := mustOpen(t, faultfs.New(), opt)
+		mustRecover(t, j, nil, nil)
+		n := 0
+		for settle(j); j.Room() == nil; settle(j) {
+			n++
+			numbered(t, j, n, n)
+		}
+		var limit *jobs.LimitError
+		if !errors.As(j.Room(), &limit) || limit.Limit != opt.MaxDisk || limit.Size <= opt.MaxDisk || limit.Size > opt.MaxDisk+1000 {
+			t.Errorf("after %d steps: got %v", n, j.Room())
+		}
+		mustClose(t, j, jobs.End{})
+	})
+}
+
+// settle makes snapshots as long as they are due.
+func settle(j *jobs.Job) {
+	for j.SnapshotDue() {
+		j.Snapshot(func(*jobs.Snapshot) {})
+		synctest.Wait()
 	}
-	var limit *jobs.LimitError
-	if !errors.As(j.Room(), &limit) || limit.Limit != opt.MaxDisk || limit.Size <= opt.MaxDisk || limit.Size > opt.MaxDisk+1000 {
-		t.Errorf("after %d steps: got %v", n, j.Room())
-	}
-	mustClose(t, j, jobs.End{})
+}
+
+// TestMaxDiskOfWhatIsNeeded: a job that is larger than its limit, but for the most
+// part with what nobody needs any more, becomes smaller and goes on.
+func TestMaxDiskOfWhatIsNeeded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		fsys := faultfs.New()
+		j := mustOpen(t, fsys, manual(8<<10))
+		mustRecover(t, j, nil, nil)
+		for i := range 1000 {
+			tx := j.Begin()
+			a := tx.Push(jobs.Record{Slot: "s", Body: []byte(strings.Repeat("b", 100))})
+			if i%10 > 0 {
+				tx.Ack(a)
+			}
+			mustCommit(t, tx)
+		}
+		killed := fsys.Kill()
+		mustClose(t, j, jobs.End{})
+		opt := manual(0)
+		opt.MaxDisk = 64_000
+		j = mustOpen(t, killed, opt)
+		mustRecover(t, j, nil, nil)
+		if err := j.Room(); err != nil {
+			t.Errorf("before it could become smaller: %v", err)
+		}
+		settle(j)
+		if _, bytes := usage(t, killed, jobDir+"/requests.queue"); bytes > opt.MaxDisk {
+			t.Errorf("%d bytes are left, want at most %d", bytes, opt.MaxDisk)
+		}
+		if err := j.Room(); err != nil {
+			t.Error(err)
+		}
+		mustClose(t, j, jobs.End{})
+	})
 }

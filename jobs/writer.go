@@ -171,7 +171,7 @@ func (j *Job) roll() error {
 	j.addFrame([]byte{byte(opEnd)})
 	j.tail.end = j.tail.size
 	j.tail.seal()
-	j.keep.ended = true
+	j.keep.ended, j.keep.spent = true, false
 	j.mu.Unlock()
 	if err := j.flushHeld(); err != nil {
 		return err

@@ -27,6 +27,9 @@ var kills = flag.Int("kills", 20, "how many times the kill test kills the crawl"
 var binary string
 
 func TestMain(m *testing.M) {
+	if os.Getenv(mazeProcess) != "" {
+		crawlMaze()
+	}
 	flag.Parse()
 	os.Exit(buildAndRun(m))
 }
@@ -168,9 +171,10 @@ func (j *job) start(more ...string) *process {
 	return startProcess(j.t, args)
 }
 
-func startProcess(t *testing.T, args []string) *process {
+func startProcess(t *testing.T, args []string, env ...string) *process {
 	t.Helper()
 	p := &process{Cmd: exec.Command(args[0], args[1:]...), done: make(chan struct{})} //nolint:noctx // killed by the test.
+	p.Env = append(os.Environ(), env...)
 	p.log.got = make(chan struct{}, 1)
 	p.Stderr = &p.log
 	if err := p.Start(); err != nil {

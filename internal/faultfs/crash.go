@@ -7,11 +7,14 @@ import (
 	"slices"
 )
 
-// Crash returns what the disk may hold after a power cut at this moment. All
-// that was synced is there. Of the rest, each block of a file, each change of
-// a directory, and the length of a file survive at random. The receiver stays
-// as it is. The result has no locks and no faults set.
+// Crash returns what the disk may hold after a power cut at this moment, or at that
+// of CutAt. All that was synced is there. Of the rest, each block of a file, each
+// change of a directory, and the length of a file survive at random. The receiver
+// stays as it is. The result has no locks and no faults set.
 func (f *FS) Crash(rng *rand.Rand) *FS {
+	if left := f.atCut(); left != nil {
+		return left.Crash(rng)
+	}
 	// Some cuts lose nearly all, some nearly nothing.
 	p := []float64{0, 0.1, 0.5, 0.9, 1}[rng.IntN(5)]
 	return f.clone(func() bool { return rng.Float64() < p }, func(low, high int) int {
@@ -25,11 +28,22 @@ func (f *FS) Crash(rng *rand.Rand) *FS {
 	})
 }
 
+func (f *FS) atCut() *FS {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.left
+}
+
 // Kill returns what the kernel still has when the process is killed: all that
 // was written. What was synced before stays distinguished from what was not.
 func (f *FS) Kill() *FS {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	return f.kept()
+}
+
+// kept is Kill for who holds mu.
+func (f *FS) kept() *FS {
 	c := New()
 	copies := map[*node]*node{}
 	dup := func(n *node) *node {

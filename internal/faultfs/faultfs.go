@@ -26,6 +26,7 @@ type FS struct {
 	mu     sync.Mutex
 	dirs   map[string]*dir // by clean path
 	faults faults
+	left   *FS // when the power was cut, nil before
 }
 
 var _ jobs.FS = (*FS)(nil)

@@ -217,6 +217,33 @@ func TestFaults(t *testing.T) {
 	write(t, h, "zzz", 0)
 }
 
+func TestCutAt(t *testing.T) {
+	t.Parallel()
+	f := faultfs.New()
+	h := create(t, f, "/x")
+	must(t, f.SyncDir("/"))
+	write(t, h, "before", 0)
+	must(t, h.Sync())
+	told := ""
+	f.CutAt(faultfs.Write, 2, func(kind faultfs.Kind, name string) { told += string(kind) + " " + name })
+	write(t, h, "BEFORE", 0)
+	must(t, h.Sync())
+	write(t, h, "after", 6)
+	must(t, h.Sync())
+	write(t, h, "later", 11)
+	if told != "write /x" {
+		t.Errorf("got %q, want the operation once", told)
+	}
+	for seed := range uint64(20) {
+		if b, err := f.Crash(rng(seed)).ReadFile("/x"); err != nil || string(b) != "BEFORE" {
+			t.Fatalf("after the cut: got %q, %v", b, err)
+		}
+	}
+	if b, err := f.ReadFile("/x"); err != nil || string(b) != "BEFOREafterlater" {
+		t.Errorf("who uses it: got %q, %v", b, err)
+	}
+}
+
 func TestLock(t *testing.T) {
 	t.Parallel()
 	f := faultfs.New()

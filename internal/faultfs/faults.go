@@ -32,6 +32,7 @@ type fault struct {
 	kind Kind
 	n    int // counts down to 0
 	err  error
+	cut  func(kind Kind, name string) // instead of an error
 }
 
 func newFaults() faults { return faults{counts: map[Kind]int{}, space: -1} }
@@ -41,7 +42,20 @@ func newFaults() faults { return faults{counts: map[Kind]int{}, space: -1} }
 func (f *FS) FailAt(kind Kind, n int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.faults.fails = append(f.faults.fails, fault{kind, n, err})
+	f.faults.fails = append(f.faults.fails, fault{kind: kind, n: n, err: err})
+}
+
+// CutAt cuts the power at the n-th operation of a kind from now, counting from 1,
+// before it has an effect: from then on Crash returns what was left at that
+// moment. Who uses the FS does not notice. told is called with the operation; it
+// must not use the FS.
+func (f *FS) CutAt(kind Kind, n int, told func(kind Kind, name string)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.faults.fails = append(f.faults.fails, fault{kind: kind, n: n, cut: func(kind Kind, name string) {
+		f.left = f.kept()
+		told(kind, name)
+	}})
 }
 
 // LimitBytes makes the disk full (ENOSPC) after n more bytes are written; the
@@ -69,7 +83,12 @@ func (f *faults) check(kind Kind, name string) error {
 		if x.kind != kind && x.kind != Any {
 			continue
 		}
-		if x.n--; x.n == 0 {
+		x.n--
+		switch {
+		case x.n != 0:
+		case x.cut != nil:
+			x.cut(kind, name)
+		default:
 			err = &fs.PathError{Op: string(kind), Path: name, Err: x.err}
 		}
 	}
