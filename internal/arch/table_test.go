@@ -106,6 +106,7 @@ var table = map[string]row{
 	},
 	"cmd/crawl": {
 		imports: []string{"cmd"},
+		tests:   []string{"crawl", "jobs", "scheduler"}, // a spider that is killed, and its job
 		reason:  "a user's own main has to be able to do all that ours does",
 	},
 	"examples/login": {
