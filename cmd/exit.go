@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -57,7 +58,15 @@ func (e interruptedError) Error() string { return "interrupted by " + signalName
 // A failedError is a crawl that ended in good order but not well.
 type failedError struct{ reason string }
 
-func (e failedError) Error() string { return "the crawl failed: " + e.reason }
+func (e failedError) Error() string {
+	switch e.reason {
+	case "disk_full":
+		return "the crawl stopped: the disk of the job is full; with more room the same command goes on"
+	case "job_max_disk":
+		return "the crawl stopped: the job is larger than JOB_MAX_DISK; with a higher limit the same command goes on"
+	}
+	return "the crawl failed: " + e.reason
+}
 
 // A jobError says why a job directory can not be used for what was asked.
 type jobError struct{ error }
@@ -71,8 +80,9 @@ type noError struct{}
 func (noError) Error() string { return "no" }
 
 // finish writes what went wrong, one line for each error, and returns the exit
-// code. A standard error that takes nothing leaves nobody to tell.
-func finish(w io.Writer, err error) int {
+// code. A standard error that takes nothing leaves nobody to tell. command is what
+// was called, for who has called it in a wrong way.
+func finish(w io.Writer, command string, err error) int {
 	code := codeOf(err)
 	if err == nil || code >= exitInterrupted || errors.As(err, new(noError)) {
 		return code
@@ -81,7 +91,10 @@ func finish(w io.Writer, err error) int {
 		_, _ = fmt.Fprintf(w, "crawl: %s\n", strings.TrimSuffix(line, "\n"))
 	}
 	if errors.As(err, new(usageError)) {
-		_, _ = fmt.Fprintln(w, "crawl: see crawl --help")
+		_, _ = fmt.Fprintf(w, "crawl: see %s --help\n", command)
+	}
+	if damage := new(jobs.DamageError); errors.As(err, &damage) && filepath.Base(damage.File) != "job.json" {
+		_, _ = fmt.Fprintln(w, "crawl: `crawl job verify DIR` shows all damage, `crawl job repair DIR` keeps what is whole")
 	}
 	return code
 }

@@ -93,7 +93,7 @@ func TestFinish(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var b bytes.Buffer
-			finish(&b, tc.err)
+			finish(&b, "crawl", tc.err)
 			if b.String() != tc.want {
 				t.Errorf("finish wrote %q, want %q", b.String(), tc.want)
 			}

@@ -49,6 +49,9 @@ func (r *repaired) text() string {
 	for _, l := range r.Lost {
 		b.WriteString(plain(l) + "\n")
 	}
+	if len(r.Lost) > 0 {
+		b.WriteString("requests that are lost stay seen: JOB_WHEN_FINISHED=fresh crawls everything anew\n")
+	}
 	fmt.Fprintf(&b, "repaired; %s; the names of the old files end in %s\n", quantity(r.Kept, "request is queued", "requests are queued"), r.Backup)
 	return b.String()
 }

@@ -145,7 +145,7 @@ func TestJobReports(t *testing.T) {
 		{(&verified{Segments: 1, Records: 2}).text(), "1 segment and 2 records read, 0 problems\n"},
 		{(&verified{2, 1, []string{"bad\x1b"}}).text(), "bad \n2 segments and 1 record read, 1 problem\n"},
 		{(&repaired{Kept: 1}).text(), "there is nothing to repair; 1 request is queued\n"},
-		{(&repaired{2, []string{"one"}, "old"}).text(), "one\nrepaired; 2 requests are queued; the names of the old files end in old\n"},
+		{(&repaired{2, []string{"one"}, "old"}).text(), "one\nrequests that are lost stay seen: JOB_WHEN_FINISHED=fresh crawls everything anew\nrepaired; 2 requests are queued; the names of the old files end in old\n"},
 	} {
 		if tc.got != tc.want {
 			t.Errorf("got %q, want %q", tc.got, tc.want)

@@ -44,7 +44,11 @@ func verify(sys *system, dir string, asJSON bool) error {
 	if err := answer(sys, asJSON, v, v.text()); err != nil {
 		return err
 	}
-	if n := len(v.Problems); n > 0 {
+	n := len(v.Problems)
+	if n == 1 && strings.Contains(v.Problems[0], "job.json") {
+		return jobError{fmt.Errorf("job directory %s can only be repaired by hand: see docs/job-directory.md", dir)}
+	}
+	if n > 0 {
 		return jobError{fmt.Errorf("job directory %s has %s: crawl job repair %[1]s keeps what is whole", dir, quantity(n, "problem", "problems"))}
 	}
 	return nil

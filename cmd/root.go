@@ -17,9 +17,10 @@ import (
 func run(sys *system) int {
 	root := newRoot(sys)
 	if err := checkNames(root); err != nil {
-		return finish(sys.Stderr, err)
+		return finish(sys.Stderr, root.CommandPath(), err)
 	}
-	return finish(sys.Stderr, root.ExecuteContext(context.Background()))
+	called, err := root.ExecuteContextC(context.Background())
+	return finish(sys.Stderr, called.CommandPath(), err)
 }
 
 func newRoot(sys *system) *cobra.Command {

@@ -108,6 +108,7 @@ type Signals struct {
 	mu       sync.RWMutex
 	m        map[reflect.Type]any // event type -> []func(context.Context, E) error
 	watching map[reflect.Type]map[chan struct{}]struct{}
+	waits    chan struct{} // see Waits
 }
 
 // On calls f for every event of type E. Handlers must be safe for concurrent

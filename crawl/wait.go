@@ -65,6 +65,10 @@ func (s *Signals) watch(t reflect.Type) (told chan struct{}, forget func()) {
 		s.watching[t] = map[chan struct{}]struct{}{}
 	}
 	s.watching[t][told] = struct{}{}
+	select {
+	case s.waitsHeld() <- struct{}{}:
+	default:
+	}
 	return told, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -82,4 +86,20 @@ func (s *Signals) tell(t reflect.Type) {
 		default:
 		}
 	}
+}
+
+// Waits returns a channel that receives when somebody begins to [Wait]. The engine
+// then looks again: what is waited for may be so already.
+func (s *Signals) Waits() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.waitsHeld()
+}
+
+// waitsHeld is for who holds mu.
+func (s *Signals) waitsHeld() chan struct{} {
+	if s.waits == nil {
+		s.waits = make(chan struct{}, 1)
+	}
+	return s.waits
 }

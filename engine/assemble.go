@@ -90,7 +90,15 @@ func (e *Engine) assembleFeeds() error {
 		Stdout: e.opts.Stdout, Job: e.cfg.JobDir != "",
 		Log: e.env.Logger("feedexport"), Stats: e.env.Stats,
 	})
-	if err = errors.Join(wrong, err); err != nil || e.cfg.JobDir == "" {
+	err = errors.Join(wrong, err)
+	if e.cfg.JobDir == "" {
+		return err
+	}
+	if err != nil {
+		// Most often the feed that can not be written is that of the same job.
+		if owner := jobs.Owner(e.opts.FS, e.cfg.JobDir); owner != nil {
+			return owner
+		}
 		return err
 	}
 	for _, f := range e.feeds.Jobs() {

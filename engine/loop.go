@@ -75,6 +75,7 @@ type run struct {
 // loop runs until the crawl ends.
 func (r *run) loop(ctx context.Context) {
 	first, closing, cutting := ctx.Done(), r.e.closing, r.e.cutting
+	waits := r.e.env.Signals.Waits()
 	notes := time.NewTicker(notesInterval)
 	defer notes.Stop()
 	for {
@@ -90,6 +91,8 @@ func (r *run) loop(ctx context.Context) {
 		case res := <-r.stepper.results:
 			r.stepped(res)
 		case <-r.frontier.Ready():
+			r.look = true
+		case <-waits:
 			r.look = true
 		case <-r.timer.C:
 			r.look = true

@@ -19,10 +19,15 @@ type state struct {
 }
 
 func newState(sp crawl.Spider) *state {
-	if s, ok := sp.(crawl.Stater); ok {
-		return &state{v: s.State()}
+	s, ok := sp.(crawl.Stater)
+	if !ok {
+		return nil
 	}
-	return nil
+	v := s.State()
+	if values, ok := v.(*crawl.Values); ok && *values == nil {
+		*values = crawl.Values{}
+	}
+	return &state{v: v}
 }
 
 // load reads the state as a job kept it.
@@ -70,6 +75,9 @@ func (s *state) change(changes []func(any)) ([]byte, error) {
 	b, err := json.Marshal(s.v)
 	if err != nil {
 		return nil, fmt.Errorf("encode the spider's state: %w", err)
+	}
+	if values, ok := s.v.(*crawl.Values); ok { // of the kinds that they have after a resume
+		return b, values.UnmarshalJSON(b)
 	}
 	return b, nil
 }

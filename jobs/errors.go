@@ -120,6 +120,17 @@ func (e *ForeignError) Error() string {
 // Is matches [ErrUnusable].
 func (e *ForeignError) Is(target error) bool { return target == ErrUnusable }
 
+// NoJobError says that there is no job in a directory.
+type NoJobError struct{ Dir string }
+
+// Error says what is missing.
+func (e *NoJobError) Error() string {
+	return fmt.Sprintf("there is no job in %s: it has no %s", e.Dir, manifestFile)
+}
+
+// Is matches [ErrUnusable].
+func (e *NoJobError) Is(target error) bool { return target == ErrUnusable }
+
 // AccessError says that the directory cannot be made, read or written.
 type AccessError struct {
 	Dir string

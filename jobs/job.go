@@ -176,9 +176,9 @@ func Open(fsys FS, dir string, id Identity, opt Options) (*Job, error) {
 func Edit(fsys FS, dir string) (*Job, error) {
 	j := &Job{fsys: fsys, dir: filepath.Clean(dir), edits: true}
 	j.init(Options{})
-	m, err := readManifest(fsys, j.dir)
+	m, err := findManifest(fsys, j.dir)
 	if err != nil {
-		return nil, j.unusable("read "+manifestFile, err)
+		return nil, err
 	}
 	j.id = m.identity()
 	if err := j.enter(); err != nil {

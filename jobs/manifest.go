@@ -56,6 +56,18 @@ func (m *manifest) info() Info {
 	return Info{Created: m.Created, Runs: m.Runs, Reason: m.Reason}
 }
 
+// findManifest reads the manifest of a directory that should hold a job.
+func findManifest(fsys FS, dir string) (manifest, error) {
+	m, err := readManifest(fsys, dir)
+	switch {
+	case err == nil, errors.Is(err, ErrUnusable):
+		return m, err
+	case isNotExist(err):
+		return m, &NoJobError{dir}
+	}
+	return m, &AccessError{Dir: dir, Op: "read " + manifestFile, Err: err}
+}
+
 // readManifest returns an error matching fs.ErrNotExist if there is none.
 func readManifest(fsys FS, dir string) (manifest, error) {
 	name := filepath.Join(dir, manifestFile)

@@ -109,9 +109,14 @@ func readRecord(seg *segment, a Addr, off int64, dst []byte, o *op) ([]byte, err
 			return buf[:base+n], nil
 		}
 		buf = slices.Grow(buf[:base+got], n-got)[:base+n]
-		if more, err := seg.file.ReadAt(buf[base+got:], off+int64(got)); more < n-got {
+		more, err := seg.file.ReadAt(buf[base+got:], off+int64(got))
+		switch {
+		case more == n-got:
+			return buf, nil
+		case errors.Is(err, io.EOF):
+			return dst, &DamageError{File: seg.name, Offset: off, Reason: fmt.Sprintf("record %v goes beyond the end", a)}
+		default:
 			return dst, fmt.Errorf("read record %v: %w", a, err)
 		}
-		return buf, nil
 	}
 }

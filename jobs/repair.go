@@ -29,8 +29,8 @@ func Repair(fsys FS, dir string) (Repaired, error) {
 	dir = filepath.Clean(dir)
 	j := &Job{fsys: fsys, dir: dir}
 	var err error
-	if j.manifest, err = readManifest(fsys, dir); err != nil {
-		return Repaired{}, j.unusable("read "+manifestFile, err)
+	if j.manifest, err = findManifest(fsys, dir); err != nil {
+		return Repaired{}, err
 	}
 	if err := j.takeLock(); err != nil {
 		return Repaired{}, err
@@ -153,10 +153,37 @@ type rewriter struct {
 }
 
 func (w *rewriter) all(s *salvage) error {
-	tx := w.job.Begin()
 	if s.snap == nil { // there was a round, whether or not it can be read
+		tx := w.job.Begin()
 		tx.ops = appendRound(tx.ops, 1)
+		if err := tx.Commit(); err != nil {
+			return err
+		}
+		return s.tail(w.frame)
 	}
+	seen, sound, err := s.words(seenFile, s.snap.seen)
+	if err != nil {
+		return err
+	}
+	steps := []func() error{
+		func() error { return w.pending(s) },
+		func() error { return w.snapshot(s, seen) },
+		func() error { return s.tail(w.frame) },
+	}
+	if !sound { // what is queued behind the snapshot marks its fingerprints anew
+		steps[0], steps[1] = steps[1], steps[0]
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pending queues the records that the snapshot has.
+func (w *rewriter) pending(s *salvage) error {
+	tx := w.job.Begin()
 	err := s.pending(func(a Addr, o *op) error {
 		w.moved[a] = tx.Push(o.record())
 		if len(tx.ops) < packFrame {
@@ -166,16 +193,10 @@ func (w *rewriter) all(s *salvage) error {
 		tx = w.job.Begin()
 		return err
 	})
-	if err == nil {
-		err = tx.Commit()
-	}
-	if err == nil && s.snap != nil {
-		err = w.snapshot(s)
-	}
 	if err != nil {
 		return err
 	}
-	return s.tail(w.frame)
+	return tx.Commit()
 }
 
 func (o *op) record() Record {
@@ -186,12 +207,8 @@ func (o *op) record() Record {
 }
 
 // snapshot makes in the new job the snapshot that the old one has.
-func (w *rewriter) snapshot(s *salvage) error {
-	seen, err := s.words(seenFile, s.snap.seen)
-	if err != nil {
-		return err
-	}
-	emitted, err := s.words(emittedFile, s.snap.emitted)
+func (w *rewriter) snapshot(s *salvage, seen []uint64) error {
+	emitted, _, err := s.words(emittedFile, s.snap.emitted)
 	if err != nil {
 		return err
 	}

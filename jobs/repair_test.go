@@ -176,6 +176,16 @@ func feedsOf(fs *faultfs.FS) []jobs.Feed {
 func TestRepairKeepsTheRest(t *testing.T) {
 	t.Parallel()
 	w := worn(t, 4)
+	if err := w.open(0); err != nil {
+		t.Fatal(err)
+	}
+	w.live(10)
+	if err := errors.Join(w.barrier(), w.barrier()); err != nil { // two, so that a mark vouches for all of it
+		t.Fatal(err)
+	}
+	next := w.fs.Kill()
+	w.abandon()
+	w.fs = next
 	files := jobFiles(t, w.fs)
 	last := files[slices.IndexFunc(files, func(n string) bool { return strings.HasSuffix(n, "/snapshot") })-1]
 	spoil(t, w.fs, last, 20) // its header

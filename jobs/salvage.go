@@ -45,21 +45,20 @@ func (s *salvage) lose(format string, args ...any) {
 	s.lost = append(s.lost, fmt.Sprintf(format, args...))
 }
 
-// words reads a word log. What is behind a damage is read too: a wrong
-// fingerprint is one too many.
-func (s *salvage) words(name string, r wordRange) ([]uint64, error) {
-	var words []uint64
-	err := newWordLog(s.fsys, s.dir, name, r).read(func(b []byte) error {
+// words reads a word log, and tells whether all of it is sound. What is behind a
+// damage is read too: a wrong fingerprint is one too many.
+func (s *salvage) words(name string, r wordRange) (words []uint64, sound bool, err error) {
+	err = newWordLog(s.fsys, s.dir, name, r).read(func(b []byte) error {
 		for ; len(b) >= 8; b = b[8:] {
 			words = append(words, binary.BigEndian.Uint64(b))
 		}
 		return nil
 	})
 	if isDamage(err) {
-		s.lose("%v", err)
-		err = nil
+		s.lose("%v: pages may be crawled again", err)
+		return words, false, nil
 	}
-	return words, err
+	return words, true, err
 }
 
 // pending hands out the records that the snapshot has, and that can be read.

@@ -20,7 +20,7 @@ func Verify(fsys FS, dir string) (Verified, error) {
 	var r Verified
 	v, err := Look(fsys, dir)
 	if isDamage(err) {
-		r.Problems = append(r.Problems, err)
+		r.found(err)
 		return r, nil
 	}
 	if err != nil {
@@ -28,15 +28,13 @@ func Verify(fsys FS, dir string) (Verified, error) {
 	}
 	defer v.Close() //nolint:errcheck // nothing was written
 	if v.manifest.Runs > 0 && v.State() == StateNew {
-		r.Problems = append(r.Problems, goneError(v.scan.dir))
+		r.found(goneError(v.scan.dir))
 	}
 	err = v.Visit(func(Op) error { return nil })
 	if err != nil && !isDamage(err) {
 		return r, err
 	}
-	if err != nil {
-		r.Problems = append(r.Problems, err)
-	}
+	r.found(err)
 	for _, seg := range v.scan.segs {
 		if err := r.segment(seg, err == nil); err != nil {
 			return r, err
@@ -67,12 +65,27 @@ func (r *Verified) segment(seg *segment, indexed bool) error {
 		}
 	})
 	if isDamage(err) {
-		r.Problems = append(r.Problems, err)
+		r.found(err)
 		return nil
 	}
 	return err
 }
 
+// found notes a damage, once.
+func (r *Verified) found(err error) {
+	damage := new(DamageError)
+	if !errors.As(err, &damage) {
+		return
+	}
+	for _, p := range r.Problems {
+		other := new(DamageError)
+		if errors.As(p, &other) && other.File == damage.File && other.Offset == damage.Offset {
+			return
+		}
+	}
+	r.Problems = append(r.Problems, damage)
+}
+
 func (r *Verified) problem(seg *segment, offset int64, reason string) {
-	r.Problems = append(r.Problems, &DamageError{File: seg.name, Offset: offset, Reason: reason})
+	r.found(&DamageError{File: seg.name, Offset: offset, Reason: reason})
 }

@@ -24,8 +24,8 @@ type View struct {
 func Look(fsys FS, dir string) (*View, error) {
 	v := &View{dir: filepath.Clean(dir), fsys: fsys}
 	var err error
-	if v.manifest, err = readManifest(fsys, v.dir); err != nil {
-		return nil, v.unusable("read "+manifestFile, err)
+	if v.manifest, err = findManifest(fsys, v.dir); err != nil {
+		return nil, err
 	}
 	// A crawl may replace files between the look at their names and at them.
 	const tries = 10

@@ -44,7 +44,7 @@ func schedulerDefs() []Def {
 		},
 		{
 			Name: "DUPEFILTER_DEBUG", Default: false,
-			Help: "Whether to log every duplicate and not only the first.",
+			Help: "Whether to log every duplicate and not only the first, at the level DEBUG.",
 		},
 	}
 }

@@ -156,7 +156,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatalf("exit code %d, want 1; log:\n%s", c, p.log.String())
 	}
 	lines := strings.Split(strings.TrimSpace(p.log.String()), "\n")
-	if last := lines[len(lines)-1]; last != "crawl: the crawl failed: disk_full" {
+	if last := lines[len(lines)-1]; !strings.HasPrefix(last, "crawl: the crawl stopped: the disk of the job is full") {
 		t.Errorf("last line: %s", last)
 	}
 	if err := syscall.Mount("none", dir, "tmpfs", syscall.MS_REMOUNT, "size=64m"); err != nil {

@@ -86,7 +86,7 @@ func writeUnsupported(b *bytes.Buffer) {
 			names[d.Reason] = append(names[d.Reason], "`"+d.Name+"`")
 		}
 	}
-	b.WriteString("\n## What Scrapy has and this does not\n\nThe names are known. Scrapy's default, or a value that asks for nothing, is accepted; anything else is refused with\nthe reason.\n\n| reason | settings |\n|---|---|\n")
+	b.WriteString("\n## What Scrapy has and this does not\n\nThe names are known. Scrapy's default, or a value that asks for nothing, is accepted; anything else is refused with\nthe reason; in a configuration file it is a warning.\n\n| reason | settings |\n|---|---|\n")
 	for _, reason := range slices.Sorted(maps.Keys(names)) {
 		fmt.Fprintf(b, "| %s | %s |\n", cell(reason), strings.Join(names[reason], ", "))
 	}
