@@ -45,7 +45,8 @@ type Options struct {
 	SyncInterval time.Duration
 	// MaxDisk is how many bytes the journal may have before [Job.Room] says that it
 	// is too large; 0 is no limit. Segments then are an eighth of it at most, so
-	// that old ones can go in time.
+	// that old ones can go in time. While snapshots still make the journal smaller
+	// it may have more.
 	MaxDisk int64
 	// Reserve is the size in bytes of a file that is given up when the disk is
 	// full, so that what is in progress can end. Defaults to 512 KiB; negative is
