@@ -184,3 +184,30 @@ func TestAbsentStateIsSaid(t *testing.T) {
 		}
 	}
 }
+
+// Within a run values are of the kinds that they have after a resume, and a nil
+// map is made.
+func TestValuesAreOfOneKind(t *testing.T) {
+	f := &free{}
+	f.fetch = always
+	f.starts("http://a.test/1")
+	f.page = func(_ context.Context, r *crawl.Response, out crawl.Out) error {
+		crawl.UpdateState(out, func(v *crawl.Values) { (*v)["n"], (*v)["list"] = int64(7), []string{"a"} })
+		out.Follow("/2", f.second(t))
+		return nil
+	}
+	o := probeOptions(t, &f.probe, f, "CONCURRENT_REQUESTS=1")
+	finish(t.Context(), t, o).want(t, "finished", map[string]int64{"response_received_count": 2, "log_count/ERROR": 0})
+}
+
+// second is a callback that reads what the page before it has put into the state.
+func (f *free) second(t *testing.T) crawl.Callback {
+	return func(_ context.Context, _ *crawl.Response, out crawl.Out) error {
+		crawl.ReadState(out, func(v *crawl.Values) {
+			if got := fmt.Sprintf("%T %T", (*v)["n"], (*v)["list"]); got != "int []interface {}" {
+				t.Errorf("the values are of the kinds %s", got)
+			}
+		})
+		return nil
+	}
+}
