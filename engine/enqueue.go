@@ -76,7 +76,12 @@ func (e *Engine) enqueue(r *crawl.Request) error {
 	if err != nil {
 		return fmt.Errorf("enqueue: %w", err)
 	}
-	if entry.Request != nil && !run.inbox.put(entry) {
+	if entry.Request == nil {
+		return nil
+	}
+	entries := []scheduler.Entry{entry}
+	e.resolve(run.work, entries)
+	if !run.inbox.put(entries[0]) {
 		return fmt.Errorf("enqueue %v: %w", r, crawl.ErrStopped)
 	}
 	return nil

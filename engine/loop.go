@@ -242,6 +242,9 @@ func (r *run) stepped(res stepResult) {
 
 // fatal ends the crawl because the frontier can not go on.
 func (r *run) fatal(err error) {
+	if p := new(crawl.PanicError); errors.As(err, &p) {
+		r.e.log.Error().Msgf("The scheduler panicked: %v\n%s", p.Value, p.Stack)
+	}
 	r.err = fmt.Errorf("the crawl can not go on: %w", err)
 	r.e.closeSpider(reasonOf(err))
 	r.stop()

@@ -124,6 +124,7 @@ func (s *starter) Emit(ctx context.Context, v any) error {
 	if len(s.push) == 0 && s.counts == 0 {
 		return nil
 	}
+	s.e.resolve(ctx, s.push)
 	changes := s.takeChanges()
 	hashes, skip := s.skip()
 	if skip {

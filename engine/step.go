@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/skeincrawl/skein/crawl"
-	"github.com/skeincrawl/skein/downloader"
 	"github.com/skeincrawl/skein/internal/weburl"
 	"github.com/skeincrawl/skein/scheduler"
 )
@@ -202,7 +201,7 @@ func (e *Engine) admit(ctx context.Context, r *crawl.Request, retried bool) (sch
 			return none, err
 		}
 	}
-	entry.Slot = e.slotOf(ctx, r)
+	entry.Slot, _ = e.slotKey(r)
 	return e.encode(entry) //nolint:contextcheck // naming a callback needs none.
 }
 
@@ -260,25 +259,6 @@ func (e *Engine) fingerprint(r *crawl.Request) (fp scheduler.Fingerprint, err er
 		return fp, &fingerprintError{fmt.Errorf("request %v: %w", r, err)}
 	}
 	return fp, nil
-}
-
-// slotOf returns the slot that a request waits for. Under
-// CONCURRENT_REQUESTS_PER_IP it asks the resolver, before the request is queued:
-// a name whose address is known too late would have had a limit of its own.
-func (e *Engine) slotOf(ctx context.Context, r *crawl.Request) string {
-	if r.Options.Slot != "" {
-		return r.Options.Slot
-	}
-	if e.policies.slot != nil {
-		if key := e.policies.slot.SlotKey(r); key != "" {
-			return key
-		}
-	}
-	host := downloader.SlotKey(r.URL)
-	if e.addresses != nil {
-		return e.addresses.Slot(ctx, host)
-	}
-	return host
 }
 
 func (e *Engine) known(fp scheduler.Fingerprint) bool { return e.haser != nil && e.haser.Has(fp) }

@@ -196,6 +196,7 @@ func (w *worker) replace(r *crawl.Request) (*step, error) {
 	if err := w.emit(s, r); err != nil {
 		return nil, fmt.Errorf("reschedule %v: %w", w.req, err)
 	}
+	w.e.resolve(w.run.work, s.push)
 	return s, nil
 }
 
@@ -234,6 +235,10 @@ func (w *worker) callback(resp *crawl.Response, failure *crawl.Failure) (schedul
 		return scheduler.Outcome{Kind: scheduler.Release}, nil
 	}
 	w.e.scraped(ctx, s)
+	if w.e.addresses != nil {
+		w.leaveParse() // the resolver may take its time
+		w.e.resolve(ctx, s.push)
+	}
 	return scheduler.Outcome{
 		Kind: scheduler.Done, Push: s.push, Feeds: s.feedBytes(), Answered: resp != nil, Failed: w.failed(),
 	}, s
@@ -276,6 +281,7 @@ func (w *worker) waitToUndo(ctx context.Context) {
 
 // flush writes the beginning of a large step and waits until it is taken.
 func (w *worker) flush(ctx context.Context, push []scheduler.Entry) error {
+	w.e.resolve(ctx, push)
 	w.parts++
 	key := scheduler.Key{Lease: w.lease.ID, Ordinal: w.parts}
 	return w.run.deliver(ctx, message{outcome: &scheduler.Outcome{Key: key, Kind: scheduler.Part, Push: push}})

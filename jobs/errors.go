@@ -120,6 +120,18 @@ func (e *ForeignError) Error() string {
 // Is matches [ErrUnusable].
 func (e *ForeignError) Is(target error) bool { return target == ErrUnusable }
 
+// UnfinishedRepairError says that a repair was interrupted while it put its files in
+// their place.
+type UnfinishedRepairError struct{ Dir string }
+
+// Error says how to go on.
+func (e *UnfinishedRepairError) Error() string {
+	return fmt.Sprintf("a repair of job directory %s was interrupted: `crawl job repair %[1]s` ends it", e.Dir)
+}
+
+// Is matches [ErrUnusable].
+func (e *UnfinishedRepairError) Is(target error) bool { return target == ErrUnusable }
+
 // NoJobError says that there is no job in a directory.
 type NoJobError struct{ Dir string }
 

@@ -53,6 +53,14 @@ type Locker interface {
 	Lock(name string) (File, error)
 }
 
+// Prober is a [Locker] that can tell whether a file is locked without keeping others
+// who ask from their answer.
+type Prober interface {
+	// Locked reports whether somebody holds the lock. A file that is not there, or
+	// can not be read, is not locked.
+	Locked(name string) bool
+}
+
 // File is an open file. Reads may run beside one writer.
 type File interface {
 	io.ReaderAt

@@ -243,6 +243,9 @@ func (j *Job) checkEntries() error {
 	if err != nil {
 		return j.unusable("list it", err)
 	}
+	if slices.Contains(names, repairMark) {
+		return &UnfinishedRepairError{j.dir}
+	}
 	odd := ""
 	for _, name := range names {
 		switch name {
@@ -326,21 +329,21 @@ func (j *Job) load() error {
 // missing refuses a directory whose journal is gone although there were runs. A
 // reset leaves none either, but puts the old one aside first.
 func (j *Job) missing() error {
-	if j.manifest.Runs == 0 || j.state != StateNew {
+	return missingJournal(j.fsys, j.dir, &j.manifest, j.state)
+}
+
+func missingJournal(fsys FS, dir string, m *manifest, state State) error {
+	if m.Runs == 0 || state != StateNew {
 		return nil
 	}
-	names, err := j.fsys.List(j.dir)
+	names, err := fsys.List(dir)
 	if err != nil {
-		return j.unusable("list it", err)
+		return &AccessError{Dir: dir, Op: "list it", Err: err}
 	}
 	if slices.Contains(names, oldQueue) {
 		return nil
 	}
-	return goneError(j.queue())
-}
-
-func goneError(queue string) error {
-	return &DamageError{File: queue, Reason: "the segments are gone, although the job had runs"}
+	return &DamageError{File: filepath.Join(dir, queueDir), Reason: "the segments are gone, although the job had runs"}
 }
 
 func (j *Job) queue() string { return filepath.Join(j.dir, queueDir+j.suffix) }

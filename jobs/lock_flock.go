@@ -34,6 +34,16 @@ func openLockedDir(dir string) (*os.File, error) {
 	return d, nil
 }
 
+// Locked implements [Prober] with a lock that others may share.
+func (osFS) Locked(name string) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+}
+
 // flock locks a file, and closes it if that fails.
 func flock(f *os.File) error {
 	for {

@@ -11,7 +11,7 @@ import (
 
 const (
 	packFile  = "pack.tmp"
-	packFrame = 64 << 10 // operations in one frame of a packed segment
+	packFrame = 8 << 10 // operations in one frame of a packed segment: a damage costs a frame
 )
 
 // pack rewrites segments of which little is needed, and joins small neighbours,

@@ -40,10 +40,15 @@ func Repair(fsys FS, dir string) (Repaired, error) {
 }
 
 func (j *Job) repair() (Repaired, error) {
-	r := Repaired{Backup: time.Now().UTC().Format(oldSuffix)}
+	r := Repaired{Backup: j.backup()}
 	names, err := readFile(j.fsys, filepath.Join(j.dir, repairMark))
 	if err == nil {
-		return r, j.install(r.Backup, strings.Fields(string(names)))
+		if err := j.install(r.Backup, strings.Fields(string(names))); err != nil {
+			return r, err
+		}
+		found, err := Verify(j.fsys, j.dir)
+		r.Kept = found.Records
+		return r, err
 	}
 	found, err := Verify(j.fsys, j.dir)
 	if err != nil || len(found.Problems) == 0 {
@@ -70,6 +75,16 @@ func (j *Job) repair() (Repaired, error) {
 		return r, err
 	}
 	return r, j.install(r.Backup, list)
+}
+
+// backup returns an end for the names of the old files that no file has.
+func (j *Job) backup() string {
+	suffix := time.Now().UTC().Format(oldSuffix)
+	names, _ := j.fsys.List(j.dir) // the caller will read it again
+	for n := 2; slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, suffix) }); n++ {
+		suffix = fmt.Sprintf("%s-%d", time.Now().UTC().Format(oldSuffix), n)
+	}
+	return suffix
 }
 
 // jobFiles are what a repair replaces.
@@ -192,6 +207,24 @@ func (w *rewriter) pending(s *salvage) error {
 		err := tx.Commit()
 		tx = w.job.Begin()
 		return err
+	})
+	if err == nil {
+		err = tx.Commit()
+	}
+	if err != nil {
+		return err
+	}
+	return w.parts(s)
+}
+
+// parts writes the records that wait for the adoption of their owners.
+func (w *rewriter) parts(s *salvage) error {
+	w.run = s.snap.seq >> 32
+	tx := w.job.Begin()
+	err := s.provisional(func(a, owner Addr, o *op) {
+		if moved, ok := w.moved[owner]; ok {
+			w.moved[a] = tx.Provisional(moved, o.record())
+		}
 	})
 	if err != nil {
 		return err

@@ -252,3 +252,88 @@ func TestCrashDuringRepair(t *testing.T) {
 		}
 	}
 }
+
+// TestRepairOfSteps: the records of a step in parts that the snapshot has are kept,
+// and adopted by the frame behind it.
+func TestRepairOfSteps(t *testing.T) {
+	t.Parallel()
+	fsys := faultfs.New()
+	j := mustOpen(t, fsys, manual(0))
+	mustRecover(t, j, nil, nil)
+	tx := j.Begin()
+	owner := tx.Push(jobs.Record{Slot: "s", Body: []byte("owner")})
+	mustCommit(t, tx)
+	tx = j.Begin()
+	for i := range 100 {
+		tx.Provisional(owner, jobs.Record{Slot: "s", Body: fmt.Append(nil, "part", i)})
+	}
+	mustCommit(t, tx)
+	j.Snapshot(func(*jobs.Snapshot) {})
+	tx = j.Begin()
+	tx.Adopt(owner)
+	tx.Ack(owner)
+	mustCommit(t, tx)
+	numbered(t, j, 1, 5)
+	mustClose(t, j, jobs.End{})
+	b := content(t, fsys, segmentPath(1))
+	spoil(t, fsys, segmentPath(1), strings.LastIndex(b, strings.Repeat("b", 100))-300) // in a numbered step
+	r, err := jobs.Repair(fsys, jobDir)
+	if err != nil || r.Backup == "" {
+		t.Fatalf("got %+v, %v", r, err)
+	}
+	got := newState()
+	j = mustOpen(t, fsys, manual(0))
+	mustRecover(t, j, nil, got.visit)
+	mustClose(t, j, jobs.End{})
+	if len(got.live) < 100+3 {
+		t.Errorf("%d requests are pending, want 100 of the step and most of 5: %v", len(got.live), r.Lost)
+	}
+}
+
+// TestRepairOfSeen: of a file of fingerprints that has become shorter what is left
+// counts, and what is queued is seen in any case.
+func TestRepairOfSeen(t *testing.T) {
+	t.Parallel()
+	w := worn(t, 9)
+	name := jobDir + "/requests.seen"
+	b := content(t, w.fs, name)
+	if err := w.fs.WriteFile(name, []byte(b[:len(b)-8])); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := jobs.Repair(w.fs, jobDir); err != nil || r.Backup == "" {
+		t.Fatalf("got %+v, %v", r, err)
+	}
+	want, _, _ := w.model(len(w.steps))
+	got := newState()
+	j := mustOpen(t, w.fs, manual(0))
+	if _, err := j.Recover(feedsOf(w.fs), got.visit); err != nil {
+		t.Fatal(err)
+	}
+	mustClose(t, j, jobs.End{})
+	missing := 0
+	for key := range want.seen {
+		if !got.seen[key] {
+			missing++
+		}
+	}
+	if missing > 1 || len(got.live) != len(want.live) {
+		t.Errorf("%d of %d fingerprints are lost, %d of %d requests are queued", missing, len(want.seen), len(got.live), len(want.live))
+	}
+}
+
+// TestUnfinishedRepair: nothing uses a job whose repair was interrupted while its
+// files were put in their place.
+func TestUnfinishedRepair(t *testing.T) {
+	t.Parallel()
+	w := worn(t, 11)
+	if err := w.fs.WriteFile(jobDir+"/repair.done", []byte("requests.queue")); err != nil {
+		t.Fatal(err)
+	}
+	var unfinished *jobs.UnfinishedRepairError
+	if _, err := jobs.Open(w.fs, jobDir, identity(), manual(0)); !errors.As(err, &unfinished) || !errors.Is(err, jobs.ErrUnusable) {
+		t.Errorf("Open: got %v", err)
+	}
+	if _, err := jobs.Look(w.fs, jobDir); !errors.As(err, &unfinished) {
+		t.Errorf("Look: got %v", err)
+	}
+}

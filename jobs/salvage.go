@@ -45,20 +45,66 @@ func (s *salvage) lose(format string, args ...any) {
 	s.lost = append(s.lost, fmt.Sprintf(format, args...))
 }
 
-// words reads a word log, and tells whether all of it is sound. What is behind a
-// damage is read too: a wrong fingerprint is one too many.
+// words reads what there is of a word log, and tells whether all of it is sound.
+// What is damaged is taken too: a wrong fingerprint is one too many.
 func (s *salvage) words(name string, r wordRange) (words []uint64, sound bool, err error) {
-	err = newWordLog(s.fsys, s.dir, name, r).read(func(b []byte) error {
-		for ; len(b) >= 8; b = b[8:] {
-			words = append(words, binary.BigEndian.Uint64(b))
-		}
-		return nil
-	})
-	if isDamage(err) {
-		s.lose("%v: pages may be crawled again", err)
-		return words, false, nil
+	log := newWordLog(s.fsys, s.dir, name, r)
+	err = log.read(func([]byte) error { return nil })
+	if err != nil && !isDamage(err) {
+		return nil, false, err
 	}
-	return words, true, err
+	if err != nil {
+		s.lose("%v: pages may be crawled again", err)
+	}
+	b, rerr := readFile(s.fsys, log.name)
+	if isNotExist(rerr) {
+		return nil, err == nil, nil
+	}
+	if rerr != nil {
+		return nil, false, rerr
+	}
+	for at := r.from; at+8 <= min(r.to, int64(len(b))); at += 8 {
+		words = append(words, binary.BigEndian.Uint64(b[at:]))
+	}
+	return words, err == nil, nil
+}
+
+// provisional hands out the records that the snapshot has of steps in parts, and
+// that can be read.
+func (s *salvage) provisional(take func(a, owner Addr, o *op)) error {
+	l := ledger{open: s.snap.open}
+	wanted := map[Addr]Addr{}
+	for _, owner := range l.owners() {
+		for _, a := range l.open[owner] {
+			wanted[a] = owner
+		}
+	}
+	for _, f := range s.files {
+		if len(wanted) == 0 {
+			return nil
+		}
+		seg, err := openSegment(s.fsys, f, os.O_RDONLY)
+		if err != nil {
+			return err
+		}
+		quiet := salvage{fsys: s.fsys, dir: s.dir} // what can not be read was told before
+		err = quiet.frames(f, seg, 0, 0, 0, func(_ uint64, ops []byte) error {
+			return eachRecord(ops, f.first, func(a Addr, o *op) error {
+				if owner, ok := wanted[a]; ok {
+					delete(wanted, a)
+					take(a, owner, o)
+				}
+				return nil
+			})
+		})
+		if err = errors.Join(err, seg.file.Close()); err != nil {
+			return err
+		}
+	}
+	if len(wanted) > 0 {
+		s.lose("%d requests of a step in parts can not be read", len(wanted))
+	}
+	return nil
 }
 
 // pending hands out the records that the snapshot has, and that can be read.

@@ -27,9 +27,6 @@ func Verify(fsys FS, dir string) (Verified, error) {
 		return r, err
 	}
 	defer v.Close() //nolint:errcheck // nothing was written
-	if v.manifest.Runs > 0 && v.State() == StateNew {
-		r.found(goneError(v.scan.dir))
-	}
 	err = v.Visit(func(Op) error { return nil })
 	if err != nil && !isDamage(err) {
 		return r, err

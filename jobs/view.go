@@ -23,14 +23,14 @@ type View struct {
 // Look opens a view of a job directory. Its errors match [ErrUnusable].
 func Look(fsys FS, dir string) (*View, error) {
 	v := &View{dir: filepath.Clean(dir), fsys: fsys}
-	var err error
-	if v.manifest, err = findManifest(fsys, v.dir); err != nil {
-		return nil, err
+	if f, err := fsys.OpenFile(filepath.Join(v.dir, repairMark), os.O_RDONLY, 0); err == nil {
+		return nil, errors.Join(&UnfinishedRepairError{v.dir}, f.Close())
 	}
 	// A crawl may replace files between the look at their names and at them.
 	const tries = 10
+	var err error
 	for range tries {
-		if v.scan, err = scanJournal(fsys, v.dir, os.O_RDONLY); err == nil {
+		if err = v.look(); err == nil {
 			return v, nil
 		}
 		if damage := new(DamageError); !isNotExist(err) && !errors.As(err, &damage) {
@@ -38,6 +38,20 @@ func Look(fsys FS, dir string) (*View, error) {
 		}
 	}
 	return nil, v.unusable("read the journal", err)
+}
+
+func (v *View) look() (err error) {
+	if v.manifest, err = findManifest(v.fsys, v.dir); err != nil {
+		return err
+	}
+	if v.scan, err = scanJournal(v.fsys, v.dir, os.O_RDONLY); err != nil {
+		return err
+	}
+	err = missingJournal(v.fsys, v.dir, &v.manifest, v.State())
+	if err != nil {
+		err = errors.Join(err, v.scan.close())
+	}
+	return err
 }
 
 func (v *View) unusable(op string, err error) error {
@@ -135,6 +149,12 @@ func (v *View) Close() error { return v.scan.close() }
 // Owner returns who has the job directory open, nil if nobody has.
 func Owner(fsys FS, dir string) *InUseError {
 	name := filepath.Join(dir, lockFile)
+	if p, ok := fsys.(Prober); ok {
+		if !p.Locked(name) {
+			return nil
+		}
+		return readOwner(fsys, dir, name)
+	}
 	lock, err := fsys.Lock(name)
 	if errors.Is(err, ErrLocked) {
 		return readOwner(fsys, dir, name)

@@ -1,9 +1,11 @@
 package jobs
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -94,6 +96,9 @@ func (j *Job) flushHeld() error {
 		err = j.write(b)
 	}
 	if err != nil {
+		if j.fsys != nil && errors.Is(err, syscall.ENOSPC) { // a torn tail would take the room of the next run
+			err = errors.Join(err, j.tail.file.Truncate(j.tail.written))
+		}
 		return j.fail(err) // the batch stays where Read finds it
 	}
 	j.mu.Lock()

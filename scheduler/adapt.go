@@ -24,6 +24,8 @@ func Adapt(env *crawl.Env, s Scheduler) (Open, error) {
 	switch {
 	case s == nil:
 		return nil, errors.New("its constructor returned no scheduler")
+	case env.Settings.Int("CONCURRENT_REQUESTS_PER_IP") > 0:
+		return nil, errors.New("it hands out requests whose addresses are not known yet, and so does not support CONCURRENT_REQUESTS_PER_IP: SCHEDULER=default does")
 	case env.JobDir != "" && !ok:
 		return nil, fmt.Errorf("it keeps nothing beyond the run (it is no scheduler.Durable), so that the job of JOBDIR=%s could not go on: leave JOBDIR out, or take SCHEDULER=default", env.JobDir)
 	case env.JobDir == "":
