@@ -218,7 +218,7 @@ func (f *Local) drop(tx *jobs.Tx, l *lease) {
 		}
 		return
 	}
-	if s := f.store.get(l.ref.ID); f.durable && s.request != nil {
+	if s := f.store.get(l.ref.ID).live; f.durable && s != nil {
 		tx.Set(metaHandled, nil)
 		f.kept.unstored--
 		if s.marked {
@@ -311,7 +311,7 @@ func (f *Local) stored(e *Entry, flags uint8) stored {
 	if f.durable {
 		f.report.unstorable(e.Request, e.Why)
 	}
-	return stored{request: e.Request, fp: e.Fingerprint, marked: marks(e, flags)}
+	return stored{live: &live{request: e.Request, fp: e.Fingerprint, marked: marks(e, flags)}}
 }
 
 // noteUnstored lets the next run tell how many requests died with this one.

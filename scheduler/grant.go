@@ -83,7 +83,7 @@ func (f *Local) take(s *slot, layer int, now time.Time) (Lease, error) {
 		st := f.store.get(ref.ID)
 		out.Body = st.body
 		if out.Body == nil {
-			out.Request = st.request
+			out.Request = st.live.request
 		}
 	}
 	f.leases[out.ID] = l
