@@ -78,7 +78,7 @@ func (f *Local) move(l *lease, p *Progress, now time.Time) {
 	if p.Settled {
 		f.settle(l, now, p.Hint)
 	} else {
-		f.refreshName(l.ref.Slot, now)
+		f.refresh(l.slot, now)
 	}
 }
 
@@ -95,12 +95,12 @@ func (f *Local) settle(l *lease, now time.Time, hint SlotHint) {
 	l.settled = true
 	hint.Sent = l.sent
 	f.slots.Free(l.ref.Slot, now, hint)
-	f.refreshName(l.ref.Slot, now)
+	f.refresh(l.slot, now)
 }
 
 // refreshName refreshes a slot if anything waits in it.
 func (f *Local) refreshName(name string, now time.Time) {
-	if s := f.bySlot[name]; s != nil {
+	if s := f.find(name); s != nil {
 		f.refresh(s, now)
 	}
 }
@@ -188,6 +188,7 @@ func (f *Local) commitDone(g *Grant, o *Outcome, now time.Time) error {
 	}
 	delete(f.leases, o.Key.Lease)
 	f.settle(l, now, SlotHint{})
+	f.recent = l.slot
 	tx := f.job.Begin()
 	if err := f.adopt(g, tx, l, now); err != nil {
 		return err
@@ -205,6 +206,7 @@ func (f *Local) commitDone(g *Grant, o *Outcome, now time.Time) error {
 			return err
 		}
 	}
+	f.leaveSlot(l.slot, now)
 	return f.finishTx(tx, o)
 }
 
@@ -219,7 +221,7 @@ func (f *Local) drop(tx *jobs.Tx, l *lease) {
 		}
 		return
 	}
-	if s := f.store.get(l.ref.ID); f.durable && s.request != nil {
+	if s := f.store.get(l.ref.ID).live; f.durable && s != nil {
 		tx.Set(metaHandled, nil)
 		f.kept.unstored--
 		if s.marked {
@@ -254,11 +256,12 @@ func (f *Local) giveBack(id LeaseID, now time.Time) error {
 	f.forget(l)
 	if l.ref.ID == f.alone && l.layer == disk {
 		f.suspects, f.alone = append(f.suspects, l.ref), 0
-	} else if err := f.enter(f.slot(l.ref.Slot), l.ref, l.layer); err != nil {
+	} else if err := f.enter(l.slot, l.ref, l.layer); err != nil {
 		return err
 	}
 	f.settle(l, now, SlotHint{Unused: !l.sent})
-	f.refreshName(l.ref.Slot, now)
+	l.slot.leased--
+	f.refresh(l.slot, now)
 	return nil
 }
 
@@ -312,7 +315,7 @@ func (f *Local) stored(e *Entry, flags uint8) stored {
 	if f.durable {
 		f.report.unstorable(e.Request, e.Why)
 	}
-	return stored{request: e.Request, fp: e.Fingerprint, marked: marks(e, flags)}
+	return stored{live: &live{request: e.Request, fp: e.Fingerprint, marked: marks(e, flags)}}
 }
 
 // noteUnstored lets the next run tell how many requests died with this one.

@@ -79,7 +79,7 @@ type Config struct {
 // layer is one of the two places of requests.
 type layer struct {
 	ready    readySet
-	newQueue func(start bool) Queue
+	newQueue queueMaker
 	starts   bool // start requests have queues of their own
 	n        int  // queued
 }

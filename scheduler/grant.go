@@ -12,8 +12,8 @@ import (
 // grant leases the next request, if one may start.
 func (f *Local) grant(now time.Time) (Lease, bool, error) {
 	for i := range f.layers {
-		for s := f.next(i, now); s != nil; s = f.next(i, now) {
-			l, err := f.take(s, i, now)
+		for b := f.next(i, now); b != nil; b = f.next(i, now) {
+			l, err := f.take(b, i, now)
 			if damage := new(unreadableError); errors.As(err, &damage) {
 				if err = f.skip(damage, now); err == nil {
 					continue
@@ -44,24 +44,26 @@ func (f *Local) skip(u *unreadableError, now time.Time) error {
 	return tx.Commit()
 }
 
-// next returns the slot whose turn it is in a layer, nil if there is none.
-func (f *Local) next(layer int, now time.Time) *slot {
+// next returns the requests of the slot whose turn it is in a layer, nil if there
+// is none.
+func (f *Local) next(layer int, now time.Time) *backlog {
 	r := &f.layers[layer].ready
 	for {
-		s := r.turn(f.last)
-		if s == nil || !r.node(s).stale {
-			return s
+		b := r.turn(f.last)
+		if b == nil || !b.stale {
+			return b
 		}
-		r.remove(s)
-		if ok, _ := f.slots.Ready(s.name, now); ok {
-			r.insert(s, f.key(s, layer))
+		r.remove(b)
+		if ok, _ := f.slots.Ready(b.slot.name, now); ok && b.queue.n > 0 {
+			r.insert(b, f.key(b))
 		}
 	}
 }
 
 // take leases the best request of a slot in a layer.
-func (f *Local) take(s *slot, layer int, now time.Time) (Lease, error) {
-	ref, err := s.queues[layer].pop()
+func (f *Local) take(b *backlog, layer int, now time.Time) (Lease, error) {
+	s := b.slot
+	ref, err := b.queue.pop()
 	if err != nil {
 		return Lease{}, fmt.Errorf("slot %s: %w", s.name, err)
 	}
@@ -70,7 +72,7 @@ func (f *Local) take(s *slot, layer int, now time.Time) (Lease, error) {
 	f.last = s
 	f.nextLease++
 	out := Lease{ID: f.nextLease, Slot: s.name}
-	l := &lease{ref: ref, layer: layer}
+	l := &lease{ref: ref, layer: layer, slot: s}
 	if layer == disk {
 		out.Body, err = f.job.Read(jobs.Addr(ref.ID), nil)
 		if damage := new(jobs.DamageError); errors.As(err, &damage) {
@@ -83,13 +85,14 @@ func (f *Local) take(s *slot, layer int, now time.Time) (Lease, error) {
 		st := f.store.get(ref.ID)
 		out.Body = st.body
 		if out.Body == nil {
-			out.Request = st.request
+			out.Request = st.live.request
 		}
 	}
-	if layer == disk && s.queues[disk].n > 0 {
-		f.job.Prefetch(jobs.Addr(s.queues[disk].head().ID))
+	if layer == disk && b.queue.n > 0 {
+		f.job.Prefetch(jobs.Addr(b.queue.head().ID))
 	}
 	f.leases[out.ID] = l
+	s.leased++
 	out.Paced = f.slots.Take(s.name, now)
 	out.Careful = f.careful(l)
 	f.report.dequeue(layer)
@@ -108,7 +111,7 @@ func (f *Local) Acquire(ctx context.Context, id LeaseID, slotName string) (func(
 	w := &waiter{granted: make(chan struct{}), settled: l == nil || l.settled}
 	w.own = !w.settled && l.ref.Slot == slotName
 	s := f.slot(slotName)
-	s.waiters = append(s.waiters, w)
+	s.wait(w)
 	f.refresh(s, time.Now())
 	f.mu.Unlock()
 	f.poke() // the engine must learn when to step next

@@ -37,24 +37,40 @@ func (k *kit) makeLayer(i int, kind, ordinary, start string) (err error) {
 }
 
 // queueMakers returns what makes the queues of a layer.
-func queueMakers(ordinary, start string) (func(start bool) Queue, bool, error) {
-	newQueue, err := Queues.Lookup(ordinary)
+func queueMakers(ordinary, start string) (queueMaker, bool, error) {
+	newQueue, err := lookupQueue(ordinary)
 	if err != nil {
 		return nil, false, err
 	}
 	if start == "" {
-		return func(bool) Queue { return newQueue() }, false, nil
+		return func(_ bool, r *room) Queue { return newQueue(r) }, false, nil
 	}
-	newStart, err := Queues.Lookup(start)
+	newStart, err := lookupQueue(start)
 	if err != nil {
 		return nil, false, err
 	}
-	return func(start bool) Queue {
+	return func(start bool, r *room) Queue {
 		if start {
-			return newStart()
+			return newStart(r)
 		}
-		return newQueue()
+		return newQueue(r)
 	}, true, nil
+}
+
+// lookupQueue returns what makes the queues of a name, in the given room if they
+// are of a kind that can lie there: it makes one to see that.
+func lookupQueue(name string) (func(*room) Queue, error) {
+	newQueue, err := Queues.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	switch newQueue().(type) {
+	case *lifo:
+		return func(r *room) Queue { return (*lifo)(r) }, nil
+	case *fifo:
+		return func(r *room) Queue { return (*fifo)(r) }, nil
+	}
+	return func(*room) Queue { return newQueue() }, nil
 }
 
 // NewLocal returns the default frontier. It recovers the job, and closes it if

@@ -28,7 +28,8 @@ type Local struct {
 	layers    [layers]layer
 	store     memStore
 	bySlot    map[string]*slot
-	last      *slot // picked last
+	last      *slot // picked last; it may be gone since
+	recent    *slot // asked for last; nil if it is gone
 	timers    timeHeap[*slot]
 	delayed   timeHeap[delayed]
 	leases    map[LeaseID]*lease
@@ -64,6 +65,7 @@ type delayed struct {
 type lease struct {
 	ref     Ref
 	layer   int
+	slot    *slot
 	sent    bool
 	settled bool
 	entered bool   // spider code handles it
@@ -182,7 +184,7 @@ func (f *Local) wake(now time.Time) error {
 			return nil
 		}
 		s := f.timers.pop()
-		s.timer = time.Time{}
+		s.timer = 0
 		f.refresh(s, now)
 	}
 }
@@ -192,7 +194,7 @@ func (f *Local) wake(now time.Time) error {
 func (f *Local) nextAlarm() (time.Time, bool) {
 	for {
 		at, ok := f.timers.next()
-		if !ok || f.timers[0].v.timer.Equal(at) {
+		if !ok || f.timers[0].v.timer == at.UnixNano() {
 			return at, ok
 		}
 		f.timers.pop()
@@ -201,12 +203,22 @@ func (f *Local) nextAlarm() (time.Time, bool) {
 
 // slot returns the frontier's record of a slot.
 func (f *Local) slot(name string) *slot {
-	s := f.bySlot[name]
+	s := f.find(name)
 	if s == nil {
 		s = &slot{name: name}
 		f.bySlot[name] = s
 	}
+	f.recent = s
 	return s
+}
+
+// find returns the record of a slot if there is one. Most often it is the same as
+// the last time: that of the page whose links are queued.
+func (f *Local) find(name string) *slot {
+	if s := f.recent; s != nil && s.name == name {
+		return s
+	}
+	return f.bySlot[name]
 }
 
 // queue puts a request into its queue.
@@ -222,7 +234,7 @@ func (f *Local) queue(ref Ref, layer int, now time.Time) error {
 // enter puts a request into its queue without asking whether it may start.
 func (f *Local) enter(s *slot, ref Ref, layer int) error {
 	ref.Start = ref.Start && f.layers[layer].starts
-	if err := s.queues[layer].push(ref, f.layers[layer].newQueue); err != nil {
+	if err := s.lot(layer).queue.push(ref, f.layers[layer].newQueue); err != nil {
 		return fmt.Errorf("slot %s: %w", s.name, err)
 	}
 	f.layers[layer].n++
@@ -233,33 +245,51 @@ func (f *Local) enter(s *slot, ref Ref, layer int) error {
 // those who wait for it, and places it among the ready ones or in the timer
 // heap.
 func (f *Local) refresh(s *slot, now time.Time) {
-	at := s.waiters.serve(f.slots, s.name, now)
+	at := s.serve(f.slots, now)
 	ok, queueAt := f.slots.Ready(s.name, now)
-	for i := range f.layers {
+	for i, b := range s.lots {
 		switch r := &f.layers[i].ready; {
-		case s.queues[i].n == 0:
-			r.remove(s)
+		case b == nil:
+		case b.queue.n == 0 && s.leased > 0:
+			b.stale = true // links of the page are most often of the same slot
+		case b.queue.n == 0:
+			r.remove(b)
+			s.lots[i] = nil
 		case ok:
-			r.put(s, f.key(s, i))
+			r.put(b, f.key(b))
+			at = earlier(at, queueAt)
 		default:
-			r.hide(s)
+			b.stale = true
+			at = earlier(at, queueAt)
 		}
 	}
-	if s.queued() > 0 {
-		at = earlier(at, queueAt)
-	} else if len(s.waiters) == 0 {
+	if s.idle() {
 		delete(f.bySlot, s.name)
+		if f.recent == s {
+			f.recent = nil
+		}
 	}
 	f.alarm(s, at)
+}
+
+// leaveSlot lets go of the slot of a lease, which may be gone then.
+func (f *Local) leaveSlot(s *slot, now time.Time) {
+	if s.leased--; s.leased == 0 && s.queued() == 0 {
+		f.refresh(s, now)
+	}
 }
 
 // alarm asks for the slot to be looked at again at a time, and not at the one
 // asked for before. Zero is no time.
 func (f *Local) alarm(s *slot, at time.Time) {
-	if !at.IsZero() && !at.Equal(s.timer) {
+	timer := int64(0)
+	if !at.IsZero() {
+		timer = at.UnixNano()
+	}
+	if timer != 0 && timer != s.timer {
 		f.timers.push(at, s)
 	}
-	s.timer = at
+	s.timer = timer
 }
 
 // earlier returns the earlier of two times; zero is no time.
@@ -274,8 +304,8 @@ func earlier(a, b time.Time) time.Time {
 func (f *Local) active() []byte {
 	m := map[string][]string{}
 	for name, s := range f.bySlot {
-		if keys := s.queues[disk].keys(); len(keys) > 0 {
-			m[name] = keys
+		if b := s.lots[disk]; b != nil && b.queue.n > 0 {
+			m[name] = b.queue.keys()
 		}
 	}
 	for _, r := range f.suspects {

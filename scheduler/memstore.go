@@ -8,31 +8,37 @@ const chunkSize = 1024
 // memStore keeps the requests of the memory layer: encoded, or live where they
 // have no name. IDs grow with time and are never 0.
 type memStore struct {
-	chunks []*chunk
+	chunks []chunk
 	next   uint64
 }
 
 type chunk struct {
-	entries [chunkSize]stored
-	live    int
+	entries *[chunkSize]stored // nil when all are gone
+	left    int
 }
 
+// stored is one request. There are many: two of them share a line of the cache.
 type stored struct {
-	body    []byte
-	request *crawl.Request // of a request that can not be encoded
-	fp      Fingerprint    // of the same
-	marked  bool           // it counts as seen
+	body []byte
+	live *live // if there is no body
+}
+
+// live is a request that can not be encoded.
+type live struct {
+	request *crawl.Request
+	fp      Fingerprint
+	marked  bool // it counts as seen
 }
 
 func (m *memStore) add(s stored) uint64 {
 	i := m.next
 	m.next++
 	if i%chunkSize == 0 {
-		m.chunks = append(m.chunks, new(chunk))
+		m.chunks = append(m.chunks, chunk{entries: new([chunkSize]stored)})
 	}
-	c := m.chunks[i/chunkSize]
+	c := &m.chunks[i/chunkSize]
 	c.entries[i%chunkSize] = s
-	c.live++
+	c.left++
 	return i + 1
 }
 
@@ -43,10 +49,10 @@ func (m *memStore) get(id uint64) *stored {
 
 func (m *memStore) remove(id uint64) {
 	i := id - 1
-	c := m.chunks[i/chunkSize]
+	c := &m.chunks[i/chunkSize]
 	c.entries[i%chunkSize] = stored{}
-	c.live--
-	if c.live == 0 && m.next >= (i/chunkSize+1)*chunkSize {
-		m.chunks[i/chunkSize] = nil
+	c.left--
+	if c.left == 0 && m.next >= (i/chunkSize+1)*chunkSize {
+		c.entries = nil
 	}
 }

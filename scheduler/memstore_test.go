@@ -54,7 +54,7 @@ func TestMemStoreFrees(t *testing.T) {
 		}
 		kept := 0
 		for _, c := range m.chunks {
-			if c != nil {
+			if c.entries != nil {
 				kept++
 			}
 		}

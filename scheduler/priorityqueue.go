@@ -56,30 +56,30 @@ func bestOfAll(v SlotView) Turn {
 // A SlotView shows a [PriorityQueue] one slot that has requests in one layer,
 // memory or disk. It is valid until the call returns.
 type SlotView struct {
-	s             *slot
-	layer, active int
+	b      *backlog
+	active int
 }
 
 // Name returns the name of the slot, most often a host.
-func (v SlotView) Name() string { return v.s.name }
+func (v SlotView) Name() string { return v.b.slot.name }
 
 // Active returns how many downloads of the slot are in progress.
 func (v SlotView) Active() int { return v.active }
 
 // Queued returns how many requests the slot has in this layer, at least 1.
-func (v SlotView) Queued() int { return v.s.queues[v.layer].n }
+func (v SlotView) Queued() int { return v.b.queue.n }
 
 // Head returns the request that the slot would start. Its ID is 0 if the queue
 // that holds it is no [Peeker].
 func (v SlotView) Head() Ref {
-	r := v.s.queues[v.layer].head()
-	r.Slot = v.s.name
+	r := v.b.queue.head()
+	r.Slot = v.b.slot.name
 	return r
 }
 
 // OldestFirst reports whether Head comes from a queue that is first in, first
 // out.
 func (v SlotView) OldestFirst() bool {
-	_, ok := v.s.queues[v.layer].buckets[0].q.(*fifo)
+	_, ok := v.b.queue.buckets[0].q.(*fifo)
 	return ok
 }

@@ -47,15 +47,20 @@ func init() {
 	Queues.Register("fifo", func() Queue { return new(fifo) })
 }
 
-// sorted is a list of IDs in ascending order, cheap at both ends.
+// sorted is a list of IDs in ascending order, cheap at both ends. Most lists are
+// short, and lie with their head in one line of the cache. It must not be copied.
 type sorted struct {
 	ids  []uint64
 	head int // of the first valid element
+	few  [4]uint64
 }
 
 func (s *sorted) Len() int { return len(s.ids) - s.head }
 
 func (s *sorted) insert(id uint64) {
+	if s.ids == nil {
+		s.ids = s.few[:0]
+	}
 	switch {
 	case s.Len() == 0 || id > s.ids[len(s.ids)-1]:
 		s.ids = append(s.ids, id)
@@ -88,6 +93,12 @@ func (s *sorted) popLast() uint64 {
 	}
 	return id
 }
+
+// room is the memory of a lifo or fifo.
+type room = struct{ sorted }
+
+// queueMaker returns a new queue. A lifo or fifo lies in the room.
+type queueMaker func(start bool, r *room) Queue
 
 // lifo hands out the youngest request first: the crawl goes deep.
 type lifo struct{ sorted }

@@ -1,256 +1,245 @@
 package scheduler
 
 import (
-	"math/rand/v2"
+	"cmp"
+	"slices"
 	"strings"
-	"time"
 )
-
-// layers of the frontier: memory is emptied before disk, whatever the priority.
-const (
-	memory = iota
-	disk
-	layers
-)
-
-// slot is what the frontier knows of one downloader slot while it has requests
-// or someone waiting in it.
-type slot struct {
-	name    string
-	waiters line
-	timer   time.Time // for which it is in the timer heap; zero for none
-	queues  [layers]slotQueue
-	nodes   [layers]node
-}
-
-func (s *slot) queued() int { return s.queues[memory].n + s.queues[disk].n }
-
-// levels is how many trees a readySet has.
-const levels = 16
 
 // sortKey is the place of a slot among those that can start a request.
 type sortKey struct {
 	rank  int64
 	order int64
 	name  string
-	level uint8 // rank, as far as it goes
 	later bool
 }
 
-// key returns the place of a slot that has requests in a layer.
-func (f *Local) key(s *slot, layer int) sortKey {
-	t := f.pick(SlotView{s: s, layer: layer, active: f.slots.Active(s.name)})
-	return sortKey{level: uint8(min(max(t.Rank, 0), levels-1)), rank: t.Rank, later: t.Later, order: t.Order, name: s.name}
+// key returns the place of requests that are not empty.
+func (f *Local) key(b *backlog) sortKey {
+	t := f.pick(SlotView{b: b, active: f.slots.Active(b.slot.name)})
+	return sortKey{rank: t.Rank, later: t.Later, order: t.Order, name: b.slot.name}
 }
 
 // alike reports whether two keys differ in the name at most.
-func (k sortKey) alike(o sortKey) bool {
-	return k.rank == o.rank && k.later == o.later && k.order == o.order && k.level == o.level
+func (k *sortKey) alike(o *sortKey) bool {
+	return k.rank == o.rank && k.later == o.later && k.order == o.order
 }
 
-func (k sortKey) compare(o sortKey) int {
+func (k *sortKey) compare(o *sortKey) int {
 	switch {
-	case k.level != o.level:
-		return cmp64(int64(k.level), int64(o.level))
 	case k.rank != o.rank:
-		return cmp64(k.rank, o.rank)
+		return cmp.Compare(k.rank, o.rank)
 	case k.later != o.later:
 		if o.later {
 			return -1
 		}
 		return 1
 	case k.order != o.order:
-		return cmp64(k.order, o.order)
+		return cmp.Compare(k.order, o.order)
 	}
 	return strings.Compare(k.name, o.name)
 }
 
-func cmp64(a, b int64) int {
-	if a < b {
-		return -1
-	}
-	return 1
-}
-
-// node places a slot in a readySet.
-type node struct {
-	left, right *slot
-	prev, next  *slot // in the order of the keys, within the level
-	weight      uint32
-	key         sortKey
-	in          bool
-	stale       bool // the slot belongs further back, or not in the set
-}
-
 // readySet is the set of slots that have a request in one layer and may start
-// it, in the order of their keys: for each level a treap whose nodes lie in the
-// slots. All operations take O(log n) steps. Few slots have active downloads, so
-// with a level of their own they move in and out of a small tree.
+// it, in the order of their keys: a B+ tree, since a search in it looks at few
+// places in memory. Adding takes O(log n) steps, as does a turn after a slot that
+// is not in the set; the rest takes constant time, on average.
 //
 // A slot that a lease makes worse, or unready, stays where it is and is only
 // marked stale. Most often its download ends before its turn comes again, and
 // nothing has to move. Who picks a stale slot puts it right and picks again.
 type readySet struct {
-	layer  int
-	roots  [levels]*slot
-	firsts [levels]*slot
+	layer int
+	root  *block
+	front *block // the first leaf
 }
 
-func (r *readySet) node(s *slot) *node { return &s.nodes[r.layer] }
+// fanOut is how many children a block has before it is split.
+const fanOut = 32
 
-// put inserts a slot, or moves it to its new place if that is before its old
+// block is a node of the tree. Only the root may be empty; sparse ones are not
+// joined.
+type block struct {
+	up    *block
+	lots  []*backlog // of a leaf, in the order of their keys
+	kids  []*block   // of another block, at least two if it is the root
+	least sortKey    // parts what is here from what is to the left; of no use in first children
+}
+
+// put inserts a backlog, or moves it to its new place if that is before its old
 // one, or marks it stale.
-func (r *readySet) put(s *slot, key sortKey) {
-	n := r.node(s)
-	if n.in {
-		c := key.compare(n.key)
-		if n.stale = c > 0; c >= 0 {
+func (r *readySet) put(b *backlog, key sortKey) {
+	if b.at != nil {
+		c := key.compare(&b.key)
+		if b.stale = c > 0; c >= 0 {
 			return
 		}
-		r.remove(s)
+		r.remove(b)
 	}
-	r.insert(s, key)
+	r.insert(b, key)
 }
 
-// hide marks a slot that may not start a request.
-func (r *readySet) hide(s *slot) { r.node(s).stale = true }
+func (r *readySet) insert(b *backlog, key sortKey) {
+	if r.root == nil {
+		r.root = &block{lots: make([]*backlog, 0, fanOut)}
+		r.front = r.root
+	}
+	leaf, i := r.find(&key)
+	b.key, b.stale, b.at = key, false, leaf
+	if leaf.lots = slices.Insert(leaf.lots, i, b); len(leaf.lots) == fanOut {
+		r.split(leaf)
+	}
+}
 
-func (r *readySet) insert(s *slot, key sortKey) {
-	n := r.node(s)
-	*n = node{key: key, in: true, weight: rand.Uint32()}
-	r.link(s)
-	at := &r.roots[key.level]
-	for *at != nil {
-		an := r.node(*at)
-		if an.weight < n.weight {
-			break
-		}
-		if key.compare(an.key) < 0 {
-			at = &an.left
+// find returns where a key belongs: a leaf, and how many in it are before it.
+func (r *readySet) find(key *sortKey) (*block, int) {
+	b := r.root
+	for b.kids != nil {
+		b = b.kids[b.under(key)]
+	}
+	i, j := 0, len(b.lots)
+	for i < j {
+		if mid := (i + j) / 2; b.lots[mid].key.compare(key) < 0 {
+			i = mid + 1
 		} else {
-			at = &an.right
+			j = mid
 		}
 	}
-	n.left, n.right = r.split(*at, key)
-	*at = s
+	return b, i
 }
 
-func (r *readySet) remove(s *slot) {
-	n := r.node(s)
-	if !n.in {
+// under returns the child under which a key belongs.
+func (b *block) under(key *sortKey) int {
+	i, j := 1, len(b.kids)
+	for i < j {
+		if mid := (i + j) / 2; b.kids[mid].least.compare(key) <= 0 {
+			i = mid + 1
+		} else {
+			j = mid
+		}
+	}
+	return i - 1
+}
+
+// split moves the second half of a full block into a new one beside it.
+func (r *readySet) split(left *block) {
+	right, up := left.cut(), left.up
+	if up == nil {
+		up = &block{kids: append(make([]*block, 0, fanOut), left)}
+		r.root, left.up = up, up
+	}
+	right.up = up
+	if up.kids = slices.Insert(up.kids, slices.Index(up.kids, left)+1, right); len(up.kids) == fanOut {
+		r.split(up)
+	}
+}
+
+// cut returns a new block with the second half of a full one.
+func (b *block) cut() *block {
+	const half = fanOut / 2
+	if b.kids == nil {
+		right := &block{lots: append(make([]*backlog, 0, fanOut), b.lots[half:]...), least: b.lots[half].key}
+		for _, lot := range right.lots {
+			lot.at = right
+		}
+		b.lots = slices.Delete(b.lots, half, fanOut)
+		return right
+	}
+	right := &block{kids: append(make([]*block, 0, fanOut), b.kids[half:]...), least: b.kids[half].least}
+	for _, kid := range right.kids {
+		kid.up = right
+	}
+	b.kids = slices.Delete(b.kids, half, fanOut)
+	return right
+}
+
+// remove takes a backlog out, if it is in.
+func (r *readySet) remove(b *backlog) {
+	leaf := b.at
+	if leaf == nil {
 		return
 	}
-	at := &r.roots[n.key.level]
-	for *at != s {
-		if an := r.node(*at); n.key.compare(an.key) < 0 {
-			at = &an.left
-		} else {
-			at = &an.right
-		}
-	}
-	*at = r.merge(n.left, n.right)
-	r.unlink(s)
-	*n = node{}
-}
-
-// link puts a slot into the list of its level.
-func (r *readySet) link(s *slot) {
-	n := r.node(s)
-	before, after := r.around(n.key)
-	n.prev, n.next = before, after
-	if before == nil {
-		r.firsts[n.key.level] = s
-	} else {
-		r.node(before).next = s
-	}
-	if after != nil {
-		r.node(after).prev = s
+	b.at = nil
+	i := slices.Index(leaf.lots, b)
+	if leaf.lots = slices.Delete(leaf.lots, i, i+1); len(leaf.lots) == 0 {
+		r.drop(leaf)
 	}
 }
 
-func (r *readySet) unlink(s *slot) {
-	n := r.node(s)
-	if n.prev == nil {
-		r.firsts[n.key.level] = n.next
-	} else {
-		r.node(n.prev).next = n.next
+// drop takes an empty block out, unless it is the root.
+func (r *readySet) drop(b *block) {
+	if b == r.front && b.up != nil {
+		r.front = b.right()
 	}
-	if n.next != nil {
-		r.node(n.next).prev = n.prev
+	for ; b.up != nil && len(b.kids) == 0; b = b.up {
+		i := slices.Index(b.up.kids, b)
+		b.up.kids = slices.Delete(b.up.kids, i, i+1)
+	}
+	for len(r.root.kids) == 1 {
+		r.root = r.root.kids[0]
+		r.root.up = nil
 	}
 }
 
-// split divides a tree into what is before key and what is not.
-func (r *readySet) split(t *slot, key sortKey) (left, right *slot) {
-	if t == nil {
-		return nil, nil
-	}
-	n := r.node(t)
-	if n.key.compare(key) < 0 {
-		n.right, right = r.split(n.right, key)
-		return t, right
-	}
-	left, n.left = r.split(n.left, key)
-	return left, t
-}
-
-// merge joins two trees, everything in a being before everything in b.
-func (r *readySet) merge(a, b *slot) *slot {
-	switch {
-	case a == nil:
-		return b
-	case b == nil:
-		return a
-	}
-	na, nb := r.node(a), r.node(b)
-	if na.weight > nb.weight {
-		na.right = r.merge(na.right, b)
-		return a
-	}
-	nb.left = r.merge(a, nb.left)
-	return b
-}
-
-// first returns the slot with the lowest key, nil if there is none.
-func (r *readySet) first() *slot {
-	for _, s := range r.firsts {
-		if s != nil {
-			return s
+// right returns the leaf after this one, nil if it is the last.
+func (b *block) right() *block {
+	for ; b.up != nil; b = b.up {
+		if i := slices.Index(b.up.kids, b) + 1; i < len(b.up.kids) {
+			for b = b.up.kids[i]; b.kids != nil; {
+				b = b.kids[0]
+			}
+			return b
 		}
 	}
 	return nil
 }
 
-// around returns the slots of the key's level between which the key belongs.
-func (r *readySet) around(key sortKey) (before, after *slot) {
-	for t := r.roots[key.level]; t != nil; {
-		if n := r.node(t); n.key.compare(key) > 0 {
-			after, t = t, n.left
-		} else {
-			before, t = t, n.right
-		}
+// entry returns entry i of a leaf, which may be one too many: then it is the first
+// of the next leaf, or nil.
+func (b *block) entry(i int) *backlog {
+	if i < len(b.lots) {
+		return b.lots[i]
 	}
-	return before, after
+	if b = b.right(); b != nil {
+		return b.lots[0]
+	}
+	return nil
+}
+
+// first returns the backlog with the lowest key, nil if there is none.
+func (r *readySet) first() *backlog {
+	if r.front == nil || len(r.front.lots) == 0 {
+		return nil
+	}
+	return r.front.lots[0]
+}
+
+// after returns the backlog with the lowest key above this one.
+func (r *readySet) after(key *sortKey) *backlog {
+	leaf, i := r.find(key)
+	if i < len(leaf.lots) && leaf.lots[i].key == *key {
+		i++
+	}
+	return leaf.entry(i)
 }
 
 // turn returns the slot whose turn it is, nil if there is none, or a stale one
 // that has to be put right before that can be told: of the slots with the lowest
 // key the next by name after last, the one picked before, which may be nil.
-func (r *readySet) turn(last *slot) *slot {
+func (r *readySet) turn(last *slot) *backlog {
 	first := r.first()
-	if first == nil || last == nil || r.node(first).stale {
+	if first == nil || last == nil || first.stale {
 		return first
 	}
-	key := r.node(first).key
-	if second := r.node(first).next; second == nil || !key.alike(r.node(second).key) {
-		return first
-	}
-	next := r.node(last).next
-	if n := r.node(last); !n.in || !n.key.alike(key) {
+	var next *backlog
+	if b := last.lots[r.layer]; b != nil && b.at != nil && b.key.alike(&first.key) {
+		next = b.at.entry(slices.Index(b.at.lots, b) + 1)
+	} else {
+		key := first.key
 		key.name = last.name
-		_, next = r.around(key)
+		next = r.after(&key)
 	}
-	if next != nil && key.alike(r.node(next).key) {
+	if next != nil && next.key.alike(&first.key) {
 		return next
 	}
 	return first

@@ -7,10 +7,12 @@ import (
 )
 
 // slotQueue holds the queued requests of one slot in one layer: a queue for each
-// priority, and another for its start requests.
+// priority, and another for its start requests. It must not be copied.
 type slotQueue struct {
 	buckets []bucket // best first
 	n       int
+	one     [1]bucket // most often there is no other
+	room    room      // for one of their queues; its ids are nil if it is free
 }
 
 type bucket struct {
@@ -37,11 +39,14 @@ func compareBuckets(a, b bucket) int {
 }
 
 // push adds a reference; newQueue makes the queue of a new bucket.
-func (s *slotQueue) push(r Ref, newQueue func(start bool) Queue) error {
+func (s *slotQueue) push(r Ref, newQueue queueMaker) error {
 	b := bucket{priority: r.Priority, start: r.Start}
 	i, found := slices.BinarySearchFunc(s.buckets, b, compareBuckets)
 	if !found {
-		b.q = newQueue(r.Start)
+		if s.buckets == nil {
+			s.buckets = s.one[:0]
+		}
+		b.q = newQueue(r.Start, s.freeRoom())
 		s.buckets = slices.Insert(s.buckets, i, b)
 	}
 	if err := s.buckets[i].q.Push(r); err != nil {
@@ -49,6 +54,14 @@ func (s *slotQueue) push(r Ref, newQueue func(start bool) Queue) error {
 	}
 	s.n++
 	return nil
+}
+
+// freeRoom returns memory for a queue.
+func (s *slotQueue) freeRoom() *room {
+	if s.room.ids == nil {
+		return &s.room
+	}
+	return new(room)
 }
 
 // pop removes the best reference. The slot must not be empty.
@@ -64,9 +77,23 @@ func (s *slotQueue) pop() (Ref, error) {
 	r.Priority, r.Start = b.priority, b.start
 	s.n--
 	if b.q.Len() == 0 {
+		if s.holds(b.q) {
+			s.room = room{}
+		}
 		s.buckets = slices.Delete(s.buckets, 0, 1)
 	}
 	return r, nil
+}
+
+// holds reports whether a queue lies in the room.
+func (s *slotQueue) holds(q Queue) bool {
+	switch q := q.(type) {
+	case *lifo:
+		return (*room)(q) == &s.room
+	case *fifo:
+		return (*room)(q) == &s.room
+	}
+	return false
 }
 
 // head returns what pop would, its ID only if the queue can tell.

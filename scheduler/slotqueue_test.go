@@ -1,8 +1,10 @@
 package scheduler
 
 import (
+	"cmp"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -32,7 +34,7 @@ func (b *blind) Pop() (Ref, bool, error) {
 
 func (b *blind) Len() int { return len(b.ids) }
 
-func lifos(bool) Queue { return new(lifo) }
+func lifos(_ bool, r *room) Queue { return (*lifo)(r) }
 
 // TestSlotQueueBuckets covers PQ-18, PQ-25 and PQ-27: a slot has one queue for
 // each priority that holds something, and none for what was drained.
@@ -68,7 +70,7 @@ func TestSlotQueueBuckets(t *testing.T) {
 func TestSlotQueueOwn(t *testing.T) {
 	t.Parallel()
 	var s slotQueue
-	blinds := func(bool) Queue { return new(blind) }
+	blinds := func(bool, *room) Queue { return new(blind) }
 	if err := s.push(Ref{ID: 1, Priority: 3}, blinds); err != nil {
 		t.Fatal(err)
 	}
@@ -89,5 +91,71 @@ func TestSlotQueueOwn(t *testing.T) {
 	}
 	if r, err := s.pop(); err == nil {
 		t.Errorf("pop %+v of a queue that lies about its length, want an error", r)
+	}
+}
+
+// TestSlotQueueModel compares a slot's queues with a sorted slice, for queues that
+// lie in the slot and queues of a user's own.
+func TestSlotQueueModel(t *testing.T) {
+	t.Parallel()
+	for name, newQueue := range map[string]queueMaker{
+		"lifo":   lifos,
+		"fifo":   func(_ bool, r *room) Queue { return (*fifo)(r) },
+		"own":    func(bool, *room) Queue { return struct{ *fifo }{new(fifo)} },
+		"starts": func(start bool, r *room) Queue { return map[bool]Queue{true: (*fifo)(r), false: (*lifo)(r)}[start] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(1, 2))
+			var s slotQueue
+			var model []Ref
+			before := func(a, b Ref) int {
+				older := cmp.Compare(a.ID, b.ID)
+				if name == "lifo" || name == "starts" && !a.Start {
+					older = -older
+				}
+				return cmp.Or(compareBuckets(bucket{priority: a.Priority, start: a.Start}, bucket{priority: b.Priority, start: b.Start}), older)
+			}
+			for i := range 20_000 {
+				if rng.IntN(50) < 24 || len(model) == 0 {
+					r := Ref{ID: uint64(i + 1), Priority: rng.IntN(3), Start: rng.IntN(4) == 0}
+					if err := s.push(r, newQueue); err != nil {
+						t.Fatal(err)
+					}
+					j, _ := slices.BinarySearchFunc(model, r, before)
+					model = slices.Insert(model, j, r)
+					continue
+				}
+				if r, err := s.pop(); r != model[0] || err != nil || s.n != len(model)-1 {
+					t.Fatalf("call %d: pop %+v, error %v, %d left, want %+v of %d", i, r, err, s.n, model[0], len(model))
+				}
+				model = model[1:]
+			}
+		})
+	}
+}
+
+// TestSlotQueueRoom checks that of several queues one lies in the slot, and that
+// its room is free again when it is drained.
+func TestSlotQueueRoom(t *testing.T) {
+	t.Parallel()
+	var s slotQueue
+	for round := range uint64(3) {
+		for id, priority := range []int{1, 0} {
+			if err := s.push(Ref{ID: 10*round + uint64(id), Priority: priority}, lifos); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !s.holds(s.buckets[0].q) || s.holds(s.buckets[1].q) {
+			t.Errorf("round %d: not the first queue alone lies in the slot", round)
+		}
+		for range 2 {
+			if _, err := s.pop(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s.room.ids != nil {
+			t.Errorf("round %d: the room of a drained queue is taken", round)
+		}
 	}
 }
