@@ -275,7 +275,7 @@ func (e *Engine) slotOf(ctx context.Context, r *crawl.Request) string {
 		}
 	}
 	host := downloader.SlotKey(r.URL)
-	if e.addresses != nil {
+	if e.cfg.PerAddress > 0 {
 		return e.addresses.Slot(ctx, host)
 	}
 	return host
