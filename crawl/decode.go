@@ -115,7 +115,9 @@ func (r *Request) texts() iter.Seq[*string] {
 
 // texts yields the texts of the options.
 func (o *Options) texts() iter.Seq[*string] {
-	return slices.Values([]*string{&o.Slot, &o.Proxy, &o.ReferrerPolicy, &o.HTTPUser, &o.HTTPPass, &o.HTTPDomain})
+	return slices.Values([]*string{
+		&o.Slot, &o.Proxy, &o.BindAddress, &o.ReferrerPolicy, &o.HTTPUser, &o.HTTPPass, &o.HTTPDomain, &o.FTPUser, &o.FTPPassword,
+	})
 }
 
 // unarmor undoes armored for each text.

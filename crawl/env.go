@@ -1,7 +1,9 @@
 package crawl
 
 import (
+	"context"
 	"io"
+	"net"
 
 	"github.com/rs/zerolog"
 
@@ -33,6 +35,12 @@ type Env struct {
 	// and retries followed. A downloader middleware may use it, for robots.txt; a
 	// fetch within such a fetch takes no place of its own.
 	Fetcher Fetcher
+
+	// Dial opens a connection to "host:port" over "tcp" as the crawl's own download
+	// handlers do: with its DNS cache, from DOWNLOAD_BIND_ADDRESS, and only to
+	// addresses that DENY_PRIVATE_NETWORKS allows. It is for download handlers of
+	// your own, safe for concurrent use, and ends with ctx.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 
 	// Stdin is the standard input of the run, for spiders that read start URLs
 	// from it. Nil if there is none.

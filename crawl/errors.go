@@ -18,6 +18,7 @@ const (
 	FailRefused     FailureKind = "refused"     // the connection was refused
 	FailConnection  FailureKind = "connection"  // the connection broke
 	FailTLS         FailureKind = "tls"         // no trusted connection
+	FailDenied      FailureKind = "denied"      // DENY_PRIVATE_NETWORKS forbids the address
 	FailTooLarge    FailureKind = "too large"   // the body is larger than allowed
 	FailDataLoss    FailureKind = "data loss"   // the body is shorter than announced
 	FailUnsupported FailureKind = "unsupported" // no handler for the scheme, or an unusable URL

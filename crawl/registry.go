@@ -64,14 +64,26 @@ func (g *Registry[F]) Alias(alias, name string) {
 	g.aliases[alias] = name
 }
 
+// Name returns the name that an alias stands for, and what is no alias as it is.
+func (g *Registry[F]) Name(alias string) string {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return g.name(alias)
+}
+
+func (g *Registry[F]) name(alias string) string {
+	if name, ok := g.aliases[alias]; ok {
+		return name
+	}
+	return alias
+}
+
 // Lookup finds an implementation by its name or alias. The error lists the
 // names there are.
 func (g *Registry[F]) Lookup(name string) (F, error) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	if to, ok := g.aliases[name]; ok {
-		name = to
-	}
+	name = g.name(name)
 	f, ok := g.byName[name]
 	if ok {
 		return f, nil

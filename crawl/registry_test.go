@@ -33,6 +33,11 @@ func TestRegistry(t *testing.T) {
 			t.Errorf("Lookup(%s) = %d, %v, want %d", name, got, err, want)
 		}
 	}
+	for alias, want := range map[string]string{"fifo": "fifo", "scrapy.squeues.PickleFifoDiskQueue": "fifo", "fifi": "fifi"} {
+		if got := g.Name(alias); got != want {
+			t.Errorf("Name(%s) = %s, want %s", alias, got, want)
+		}
+	}
 	if got, want := slices.Collect(g.Names()), []string{"fifo", "lifo"}; !slices.Equal(got, want) {
 		t.Errorf("Names = %q, want %q", got, want)
 	}

@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/http"
@@ -132,6 +133,11 @@ type Options struct {
 	// NoProxy sends the request directly, whatever the environment says.
 	NoProxy bool `json:"no_proxy,omitempty"`
 
+	// BindAddress is the address of this machine that connections for the request
+	// leave from, such as 192.0.2.7, or with a port 192.0.2.7:4000. Each address has
+	// connections of its own. Defaults to DOWNLOAD_BIND_ADDRESS.
+	BindAddress string `json:"bind_address,omitempty"`
+
 	// ReferrerPolicy is the policy by which the request gets its Referer, such as
 	// "origin". Defaults to the Referrer-Policy header of the page that it was
 	// found in, then to REFERRER_POLICY.
@@ -146,13 +152,20 @@ type Options struct {
 	// below it. Defaults to the host of the first URL, so that a redirect does
 	// not take them elsewhere.
 	HTTPDomain string `json:"http_domain,omitempty"`
+
+	// FTPUser and FTPPassword log in to the server of an ftp URL. They default to
+	// those in the URL, then to FTP_USER and FTP_PASSWORD.
+	FTPUser     string `json:"ftp_user,omitempty"`
+	FTPPassword string `json:"ftp_password,omitempty"`
 }
 
 // isZero reports whether nothing is set.
 func (o *Options) isZero() bool {
-	return o.Timeout == 0 && o.MaxSize == 0 && o.Slot == "" && o.MaxRetries == 0 && !o.NoRetry &&
-		!o.NoRedirect && len(o.Statuses) == 0 && !o.AnyStatus && !o.AllowOffsite && !o.NoRobots && !o.NoThrottle && !o.NoCookies &&
-		o.Proxy == "" && !o.NoProxy && o.ReferrerPolicy == "" && o.HTTPUser == "" && o.HTTPPass == "" && o.HTTPDomain == ""
+	text := cmp.Or(
+		o.Slot, o.Proxy, o.BindAddress, o.ReferrerPolicy, o.HTTPUser, o.HTTPPass, o.HTTPDomain, o.FTPUser, o.FTPPassword,
+	)
+	return text == "" && o.Timeout == 0 && o.MaxSize == 0 && o.MaxRetries == 0 && len(o.Statuses) == 0 && !o.NoRetry && !o.NoRedirect &&
+		!o.AnyStatus && !o.AllowOffsite && !o.NoRobots && !o.NoThrottle && !o.NoCookies && !o.NoProxy
 }
 
 // A Trail is the history of a request, kept over redirects and retries.

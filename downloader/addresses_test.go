@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/skeincrawl/skein/crawl"
 )
 
 // names is a resolver that takes a second, fails while it is down, and counts.
@@ -29,8 +32,11 @@ func (n *names) lookup(ctx context.Context, _, host string) ([]netip.Addr, error
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	if down || answer == nil {
-		return nil, errors.New("no such host")
+	switch {
+	case down:
+		return nil, &net.DNSError{Err: "server misbehaving", Name: host, IsTemporary: true}
+	case answer == nil:
+		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 	}
 	var addrs []netip.Addr
 	for _, a := range answer {
@@ -38,6 +44,9 @@ func (n *names) lookup(ctx context.Context, _, host string) ([]netip.Addr, error
 	}
 	return addrs, nil
 }
+
+// cached are the settings' own limits.
+var cached = AddressConfig{Cache: true, Size: 10000, Timeout: time.Minute}
 
 func newNames() *names {
 	return &names{asked: map[string]int{}, answer: map[string][]string{
@@ -49,7 +58,7 @@ func newNames() *names {
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		a := NewAddresses(newNames().lookup)
+		a := NewAddresses(cached, newNames().lookup)
 		for host, want := range map[string]string{
 			"a.test": "10.0.0.1", "b.test": "10.0.0.1", "six.test": "fe80::1", "nowhere.test": "nowhere.test",
 			"10.0.0.1": "10.0.0.1", "[::ffff:10.0.0.1]": "10.0.0.1", "[::1]": "::1", "": "",
@@ -66,7 +75,7 @@ func TestAddressesAskOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNames()
-		a := NewAddresses(n.lookup)
+		a := NewAddresses(cached, n.lookup)
 		var wg sync.WaitGroup
 		for range 50 {
 			wg.Go(func() {
@@ -87,7 +96,7 @@ func TestAddressesLive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNames()
-		a := NewAddresses(n.lookup)
+		a := NewAddresses(cached, n.lookup)
 		check := func(what, host, want string, asked int) {
 			t.Helper()
 			if got := a.Slot(t.Context(), host); got != want || n.asked[host] != asked {
@@ -98,7 +107,7 @@ func TestAddressesLive(t *testing.T) {
 		check("down", "a.test", "a.test", 1)
 		n.down = false
 		check("soon after", "a.test", "a.test", 1)
-		<-time.After(time.Minute)
+		<-time.After(failureLife)
 		check("up", "a.test", "10.0.0.1", 2)
 		n.answer["a.test"] = []string{"10.0.0.9"}
 		<-time.After(4 * time.Minute)
@@ -109,6 +118,14 @@ func TestAddressesLive(t *testing.T) {
 		<-time.After(6 * time.Minute)
 		check("down again", "a.test", "10.0.0.9", 4)
 		check("soon after", "a.test", "10.0.0.9", 4)
+		n.down, n.answer["a.test"] = false, nil
+		<-time.After(goneLife)
+		check("gone", "a.test", "a.test", 5)
+		<-time.After(goneLife - 2*time.Second)
+		check("still gone", "a.test", "a.test", 5)
+		n.answer["a.test"] = []string{"10.0.0.3"}
+		<-time.After(2 * time.Second)
+		check("back", "a.test", "10.0.0.3", 6)
 	})
 }
 
@@ -116,7 +133,7 @@ func TestAddressesLive(t *testing.T) {
 func TestAddressesGiveUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		a := NewAddresses(newNames().lookup)
+		a := NewAddresses(cached, newNames().lookup)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
 		defer cancel()
 		var wg sync.WaitGroup
@@ -141,24 +158,106 @@ func TestAddressesGiveUp(t *testing.T) {
 	})
 }
 
-// Hosts that nobody asks for any more are forgotten.
+// DNSCACHE_SIZE: of more hosts than that, those asked for last are known.
 func TestAddressesForget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNames()
-		a := NewAddresses(n.lookup)
-		var wg sync.WaitGroup
-		fill := func(from, to int) {
-			for i := from; i < to; i++ {
-				wg.Go(func() { a.Slot(t.Context(), fmt.Sprintf("%d.test", i)) })
-			}
-			wg.Wait()
+		a := NewAddresses(AddressConfig{Cache: true, Size: 3}, n.lookup)
+		for _, host := range []string{"0.test", "1.test", "2.test", "0.test", "3.test", "0.test", "1.test"} {
+			a.Slot(t.Context(), host)
 		}
-		fill(0, 1024)
-		<-time.After(time.Hour)
-		fill(1024, 1100)
-		if got := len(a.hosts); got != 76 {
-			t.Errorf("%d hosts are kept, want the last 76", got)
+		if len(a.hosts) != 3 || a.order.Len() != 3 {
+			t.Errorf("%d hosts are kept, want 3", len(a.hosts))
+		}
+		if n.asked["0.test"] != 1 || n.asked["1.test"] != 2 {
+			t.Errorf("asked %v, want once for the host in use, and again for the oldest", n.asked)
+		}
+		var wg sync.WaitGroup
+		for i := range 10 { // those in progress are not forgotten
+			wg.Go(func() { a.Slot(t.Context(), fmt.Sprintf("busy%d.test", i)) })
+		}
+		wg.Wait()
+		if n.asked["busy0.test"] != 1 || n.asked["busy9.test"] != 1 {
+			t.Errorf("asked %v, want once for each", n.asked)
+		}
+	})
+}
+
+// While an address that is not believed any more is looked up, others use it.
+func TestAddressesStale(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := newNames()
+		a := NewAddresses(cached, n.lookup)
+		a.Slot(t.Context(), "a.test")
+		<-time.After(addressLife)
+		n.answer["a.test"] = []string{"10.0.0.9"}
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if got := a.Slot(t.Context(), "a.test"); got != "10.0.0.9" {
+				t.Errorf("Slot = %q, want the new address for who looks it up", got)
+			}
+		})
+		synctest.Wait()
+		before := time.Now()
+		if got := a.Slot(t.Context(), "a.test"); got != "10.0.0.1" || time.Since(before) != 0 {
+			t.Errorf("Slot = %q after %v, want the old address at once", got, time.Since(before))
+		}
+		wg.Wait()
+	})
+}
+
+// DNS_TIMEOUT ends a lookup, and is no time-out of the download.
+func TestAddressesTimeout(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, cache := range []bool{true, false} {
+			a := NewAddresses(AddressConfig{Cache: cache, Size: 1, Timeout: 500 * time.Millisecond}, newNames().lookup)
+			_, err := a.Lookup(t.Context(), "a.test")
+			wantFailure(t, classify(err), crawl.FailDNS, "CannotResolveHostError")
+			if want := "lookup a.test: no answer within 500ms (DNS_TIMEOUT)"; err.Error() != want {
+				t.Errorf("error = %v, want %s", err, want)
+			}
+		}
+	})
+}
+
+// DNSCACHE_ENABLED=False asks each time.
+func TestAddressesWithoutCache(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := newNames()
+		a := NewAddresses(AddressConfig{}, n.lookup)
+		for range 2 {
+			if addrs, err := a.Lookup(t.Context(), "b.test"); err != nil || fmt.Sprint(addrs) != "[::1 10.0.0.1]" {
+				t.Errorf("Lookup = %v, %v", addrs, err)
+			}
+		}
+		if n.asked["b.test"] != 2 {
+			t.Errorf("asked %d times, want 2", n.asked["b.test"])
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(crawl.ErrStopped)
+		if _, err := a.Lookup(ctx, "b.test"); !errors.Is(err, crawl.ErrStopped) {
+			t.Errorf("error = %v, want the cause of the context", err)
+		}
+	})
+}
+
+// heritrix3#665: names that are answered with 0.0.0.0 are blocked, and lead
+// nowhere, least of all to this machine.
+func TestAddressesUnspecified(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := newNames()
+		n.answer["blocked.test"] = []string{"0.0.0.0", "::", "::ffff:0.0.0.0"}
+		n.answer["half.test"] = []string{"0.0.0.0", "10.0.0.5"}
+		a := NewAddresses(cached, n.lookup)
+		_, err := a.Lookup(t.Context(), "blocked.test")
+		wantFailure(t, classify(err), crawl.FailDNS, "CannotResolveHostError")
+		if addrs, err := a.Lookup(t.Context(), "half.test"); err != nil || fmt.Sprint(addrs) != "[10.0.0.5]" {
+			t.Errorf("Lookup = %v, %v, want the good one", addrs, err)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package downloader
 import (
 	"bytes"
 	"net/http"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -44,7 +45,7 @@ func BenchmarkHTTP(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				req, _ := http.NewRequestWithContext(b.Context(), http.MethodGet, url, nil)
-				resp, err := h.transport.RoundTrip(req)
+				resp, err := h.pools.from(netip.AddrPort{}).direct.RoundTrip(req)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -12,11 +12,20 @@ import (
 	"github.com/skeincrawl/skein/internal/weburl"
 )
 
-// FetchData is the download handler for data URLs (RFC 2397): the URL is the
-// response. Its media type defaults to text/plain;charset=US-ASCII. Base64 may
-// have white space in it and lack its padding, as in browsers. The error for a
-// URL that is none is a [crawl.DownloadError] of kind [crawl.FailUnsupported].
-func FetchData(_ context.Context, r *crawl.Request) (*crawl.Response, error) {
+// Data is the download handler for data URLs (RFC 2397): the URL is the response.
+// Its media type defaults to text/plain;charset=US-ASCII. Base64 may have white
+// space in it and lack its padding, as in browsers. The zero value is ready, and
+// safe for concurrent use.
+type Data struct{}
+
+var _ Local = Data{}
+
+// Local says that no request goes over the wire.
+func (Data) Local() {}
+
+// Fetch reads the URL of r. The error for one that is no data URL is a
+// [crawl.DownloadError] of kind [crawl.FailUnsupported].
+func (Data) Fetch(_ context.Context, r *crawl.Request) (*crawl.Response, error) {
 	u := weburl.TrimFragment(r.URL)
 	mediaType, body, err := parseData(u)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/skeincrawl/skein/crawl"
 )
 
-func TestFetchData(t *testing.T) {
+func TestData(t *testing.T) {
 	t.Parallel()
 	for u, want := range map[string][2]string{
 		"data:,A%20brief%20note":           {"text/plain;charset=US-ASCII", "A brief note"},
@@ -26,7 +26,7 @@ func TestFetchData(t *testing.T) {
 		"data:,%zz%4":                      {"text/plain;charset=US-ASCII", "%zz%4"},
 		"data:base64,aGk=":                 {"base64", "aGk="},
 	} {
-		resp, err := NewRouter(nil, FileConfig{}).Fetch(t.Context(), &crawl.Request{URL: u})
+		resp, err := Router{"data": Data{}}.Fetch(t.Context(), &crawl.Request{URL: u})
 		if err != nil {
 			t.Errorf("%s: %v", u, err)
 			continue
@@ -36,7 +36,7 @@ func TestFetchData(t *testing.T) {
 		}
 	}
 	for _, u := range []string{"data:text/plain", "data:;base64,a", "data:;base64,a===", "data:;base64,?"} {
-		if _, err := FetchData(t.Context(), &crawl.Request{URL: u}); crawl.KindOf(err) != crawl.FailUnsupported {
+		if _, err := (Data{}).Fetch(t.Context(), &crawl.Request{URL: u}); crawl.KindOf(err) != crawl.FailUnsupported {
 			t.Errorf("%s: error = %v, want unsupported", u, err)
 		}
 	}

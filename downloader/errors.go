@@ -3,7 +3,6 @@ package downloader
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +22,7 @@ const (
 	nameCancelled   = "DownloadCancelledError"
 	nameDataLoss    = "ResponseDataLossError"
 	nameUnsupported = "UnsupportedURLSchemeError"
+	nameDenied      = "AddressDeniedError" // ours
 )
 
 // TooLarge returns the error for a response that is larger than allowed. It is
@@ -45,6 +45,11 @@ func dataLoss(err error) error {
 	return &crawl.DownloadError{Kind: crawl.FailDataLoss, Name: nameDataLoss, Err: err}
 }
 
+// denied returns the error for an address that must not be connected to.
+func denied(err error) error {
+	return &crawl.DownloadError{Kind: crawl.FailDenied, Name: nameDenied, Err: err}
+}
+
 // ErrorName returns the name under which the stats count an error of a fetch:
 // that of Scrapy's exception, else the Go type.
 func ErrorName(err error) string {
@@ -62,13 +67,16 @@ func ErrorName(err error) string {
 // wsaRefused is Windows' "connection refused"; no other system has this number.
 const wsaRefused = syscall.Errno(10061)
 
-// classify names an error of net/http.
+// classify names an error of a connection, or of net/http.
 func classify(err error) error {
+	if refusal := (*crawl.DownloadError)(nil); errors.As(err, &refusal) {
+		return refusal
+	}
 	kind, name := crawl.FailConnection, nameFailed
 	var dns *net.DNSError
 	var timeout net.Error
 	switch {
-	case errors.As(err, &dns) && !dns.IsTimeout:
+	case errors.As(err, &dns):
 		kind, name = crawl.FailDNS, nameResolve
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, wsaRefused):
 		kind, name = crawl.FailRefused, nameRefused
@@ -84,12 +92,12 @@ func classify(err error) error {
 // which another try would not change.
 func isTLS(err error) bool {
 	var record tls.RecordHeaderError
-	var alert tls.AlertError
 	var certificate *tls.CertificateVerificationError
-	var host x509.HostnameError
-	var authority x509.UnknownAuthorityError
-	return errors.As(err, &certificate) || errors.As(err, &record) || errors.As(err, &alert) ||
-		errors.As(err, &host) || errors.As(err, &authority)
+	var op *net.OpError
+	if errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error") { // so crypto/tls marks alerts
+		return true
+	}
+	return errors.As(err, &certificate) || errors.As(err, &record)
 }
 
 // errTimeout is the cause of a fetch that took longer than it may.

@@ -35,6 +35,9 @@ var _ crawl.Fetcher = (*File)(nil)
 // NewFile returns a handler.
 func NewFile(cfg FileConfig) *File { return &File{cfg: cfg} }
 
+// Local says that no request goes over the wire.
+func (h *File) Local() {}
+
 // Fetch reads the file of r. Its media type is told by the end of its name, if
 // that is one of HTML, XML, JSON or plain text. An error is a
 // [crawl.DownloadError].
@@ -74,7 +77,7 @@ func (h *File) read(r *crawl.Request, name string) ([]byte, error) {
 		return nil, fileError(err)
 	}
 	defer f.Close() //nolint:errcheck // it was only read.
-	limit := limitOf(r, h.cfg.MaxSize)
+	limit := sizes{max: h.cfg.MaxSize}.limit(r)
 	body, err := h.buffers.Read(f, info.Size(), limit)
 	switch {
 	case errors.Is(err, ErrTooLarge):

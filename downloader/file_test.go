@@ -26,7 +26,7 @@ var fromStart = crawl.Trail{Start: true}
 
 func TestFile(t *testing.T) {
 	t.Parallel()
-	router := NewRouter(nil, FileConfig{MaxSize: 100})
+	router := Router{"file": NewFile(FileConfig{MaxSize: 100}), "data": Data{}}
 	for name, want := range map[string]string{
 		"a page.HTML": "text/html", "x.xml": "application/xml", "x.xhtml": "application/xhtml+xml", "x.json": "application/json",
 		"x.txt": "text/plain", "x": "", "x.bin": "",

@@ -2,8 +2,9 @@ package downloader
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
-	"fmt"
+	"net"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/skeincrawl/skein/crawl"
 	"github.com/skeincrawl/skein/internal/weburl"
+	"github.com/skeincrawl/skein/settings"
 )
 
 // The flags of a response that is not all that its server meant to send.
@@ -23,6 +25,8 @@ const (
 	// FlagDataLoss marks a body that is shorter than announced.
 	FlagDataLoss = "dataloss"
 )
+
+const defaultTimeout = 180 * time.Second
 
 // HTTPConfig is what the handler for http and https takes from the settings.
 type HTTPConfig struct {
@@ -39,9 +43,6 @@ type HTTPConfig struct {
 	// else it is passed on with [FlagDataLoss].
 	FailOnDataLoss bool `setting:"DOWNLOAD_FAIL_ON_DATALOSS"`
 
-	// VerifyCertificates refuses servers whose certificate is not valid.
-	VerifyCertificates bool `setting:"DOWNLOAD_VERIFY_CERTIFICATES"`
-
 	// MaxIdle bounds the idle connections over all hosts.
 	MaxIdle int `setting:"DOWNLOAD_MAX_IDLE_CONNECTIONS"`
 
@@ -52,6 +53,14 @@ type HTTPConfig struct {
 	// MaxIdlePerHost bounds the idle connections to one host.
 	MaxIdlePerHost int `setting:"CONCURRENT_REQUESTS_PER_DOMAIN"`
 
+	// TLS is the configuration of connections over TLS, see [NewTLS]. Nil is that
+	// of Go.
+	TLS *tls.Config
+
+	// Dial opens connections, as [Dialer.Dial] does. Nil is a [Dialer] without a
+	// cache.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+
 	// Log takes the warnings. The zero value is silent.
 	Log zerolog.Logger
 }
@@ -61,12 +70,11 @@ type HTTPConfig struct {
 // it is: redirects, cookies, retries and compression are the business of the
 // middlewares. It is safe for concurrent use.
 type HTTP struct {
-	cfg       HTTPConfig
-	transport *http.Transport // for what goes directly
-	proxied   *http.Transport
-	dialer    *dialer
-	buffers   Buffers
-	lossTold  atomic.Bool
+	cfg      HTTPConfig
+	sizes    sizes
+	pools    *pools
+	buffers  Buffers
+	lossTold atomic.Bool
 }
 
 var _ crawl.Fetcher = (*HTTP)(nil)
@@ -74,17 +82,31 @@ var _ crawl.Fetcher = (*HTTP)(nil)
 // NewHTTP returns a handler. [HTTP.Close] ends it. Timeout defaults to 180 s.
 func NewHTTP(cfg HTTPConfig) *HTTP {
 	if cfg.Timeout <= 0 {
-		cfg.Timeout = 180 * time.Second
+		cfg.Timeout = defaultTimeout
 	}
-	h := &HTTP{cfg: cfg}
-	h.transport, h.proxied, h.dialer = newTransports(cfg)
-	return h
+	if cfg.Dial == nil {
+		cfg.Dial = plainDialer().Dial
+	}
+	return &HTTP{cfg: cfg, sizes: sizes{max: cfg.MaxSize, warn: cfg.WarnSize, log: cfg.Log}, pools: newPools(cfg)}
 }
 
-// Close closes the idle connections. No Fetch may follow; one that is still
-// running goes on, and its connection is closed when it ends.
-func (h *HTTP) Close() {
-	h.dialer.closeIdle()
+// httpFromSettings returns the handler that a crawl's settings ask for.
+func httpFromSettings(env *crawl.Env) (crawl.Fetcher, error) {
+	cfg := settings.Decode[HTTPConfig](env.Settings)
+	if perAddress := env.Settings.Int("CONCURRENT_REQUESTS_PER_IP"); perAddress > 0 {
+		cfg.MaxIdlePerHost = perAddress
+	}
+	cfg.Dial, cfg.Log = env.Dial, env.Logger("downloader")
+	var err error
+	cfg.TLS, err = tlsFromSettings(env)
+	return NewHTTP(cfg), err
+}
+
+// Close closes the idle connections; it never fails. No Fetch may follow; one that
+// is still running goes on, and its connection is closed when it ends.
+func (h *HTTP) Close() error {
+	h.pools.closeIdle()
+	return nil
 }
 
 // fetch is one download.
@@ -96,18 +118,25 @@ type fetch struct {
 	reading bool // the headers are there
 }
 
+// begin returns a download that ends with ctx or when its time is over, and the
+// context of it.
+func begin(ctx context.Context, r *crawl.Request, timeout time.Duration) (*fetch, context.Context, context.CancelFunc) {
+	f := &fetch{r: r, caller: ctx, timeout: timeout}
+	if r.Options.Timeout > 0 {
+		f.timeout = r.Options.Timeout
+	}
+	var cancel context.CancelFunc
+	f.ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, errTimeout)
+	return f, f.ctx, cancel
+}
+
 // Fetch downloads r. An error is a [crawl.DownloadError], or wraps the cause of
 // ctx if that ended first: [crawl.ErrStopped] when the crawl stops. The
 // latency of the response counts from the writing of the request if the
 // context is of [WithSent], else from the beginning.
 func (h *HTTP) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response, error) {
-	f := &fetch{r: r, caller: ctx, timeout: h.cfg.Timeout}
-	if r.Options.Timeout > 0 {
-		f.timeout = r.Options.Timeout
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, errTimeout)
+	f, ctx, cancel := begin(ctx, r, h.cfg.Timeout)
 	defer cancel()
-	f.ctx = ctx
 	req, err := newRequest(r)
 	if err != nil {
 		return nil, unsupported(err)
@@ -118,8 +147,8 @@ func (h *HTTP) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response, er
 	if err != nil {
 		return nil, unsupported(err)
 	}
-	h.dialer.fetches.Add(1)
-	defer h.dialer.fetches.Add(-1)
+	h.pools.dialer.fetches.Add(1)
+	defer h.pools.dialer.fetches.Add(-1)
 	start := time.Now()
 	resp, err := transport.RoundTrip(req.WithContext(ctx))
 	if err != nil {
@@ -143,46 +172,26 @@ func (h *HTTP) body(f *fetch, resp *http.Response) ([]byte, []string, error) {
 		return nil, nil, nil
 	}
 	f.reading = true
-	limit := limitOf(f.r, h.cfg.MaxSize)
+	limit := h.sizes.limit(f.r)
 	if size := resp.ContentLength; limit > 0 && size > limit {
-		return nil, nil, h.tooLarge(f.r, "Expected to receive", size, limit)
+		return nil, nil, h.sizes.tooLarge(f.r, "Expected to receive", size)
 	}
-	h.warnSize(f.r, "Expected to receive", resp.ContentLength)
+	h.sizes.check(f.r, "Expected to receive", resp.ContentLength)
 	body, err := h.buffers.Read(resp.Body, resp.ContentLength, limit)
 	switch {
 	case err == nil:
 	case errors.Is(err, ErrTooLarge):
-		return nil, nil, h.tooLarge(f.r, "Received", int64(len(body)), limit)
+		return nil, nil, h.sizes.tooLarge(f.r, "Received", int64(len(body)))
 	default:
 		return h.broken(f, resp, body, err)
 	}
 	if resp.ContentLength < 0 {
-		h.warnSize(f.r, "Received", int64(len(body)))
+		h.sizes.check(f.r, "Received", int64(len(body)))
 	}
 	if endsWithConnection(resp) {
 		return body, []string{FlagPartial}, nil
 	}
 	return body, nil, nil
-}
-
-// limitOf returns the largest size of the body for a request, 0 if there is none.
-func limitOf(r *crawl.Request, all int64) int64 {
-	if r.Options.MaxSize != 0 {
-		return max(r.Options.MaxSize, 0)
-	}
-	return all
-}
-
-func (h *HTTP) tooLarge(r *crawl.Request, what string, size, limit int64) error {
-	text := fmt.Sprintf("%s %d bytes which is larger than download max size (%d) in request %v.", what, size, limit, r)
-	h.cfg.Log.Warn().Msg(text)
-	return TooLarge(errors.New(text))
-}
-
-func (h *HTTP) warnSize(r *crawl.Request, what string, size int64) {
-	if h.cfg.WarnSize > 0 && size > h.cfg.WarnSize {
-		h.cfg.Log.Warn().Msgf("%s %d bytes which is larger than download warn size (%d) in request %v.", what, size, h.cfg.WarnSize, r)
-	}
 }
 
 // broken decides what becomes of a body that could not be read to its end. A
@@ -193,7 +202,7 @@ func (h *HTTP) broken(f *fetch, resp *http.Response, body []byte, err error) ([]
 	switch {
 	case crawl.KindOf(err) != crawl.FailDataLoss:
 		return nil, nil, err
-	case wholeGzip(resp.Header, body, limitOf(f.r, h.cfg.MaxSize)):
+	case wholeGzip(resp.Header, body, h.sizes.limit(f.r)):
 		return body, nil, nil
 	case !h.cfg.FailOnDataLoss:
 		return body, []string{FlagDataLoss}, nil

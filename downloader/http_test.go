@@ -28,13 +28,13 @@ func newHandler(t testing.TB, change ...func(*HTTPConfig)) (*HTTP, *logBuffer) {
 	log := &logBuffer{}
 	cfg := HTTPConfig{
 		Timeout: 20 * time.Second, MaxSize: 64 << 20, WarnSize: 32 << 20,
-		FailOnDataLoss: true, VerifyCertificates: true, MaxIdle: 16, MaxIdlePerHost: 8, Log: zerolog.New(log),
+		FailOnDataLoss: true, MaxIdle: 16, MaxIdlePerHost: 8, Log: zerolog.New(log),
 	}
 	for _, f := range change {
 		f(&cfg)
 	}
 	h := NewHTTP(cfg)
-	t.Cleanup(h.Close)
+	t.Cleanup(func() { _ = h.Close() })
 	return h, log
 }
 
@@ -232,7 +232,7 @@ func TestHTTP2AndTLS(t *testing.T) {
 	_, err := h.Fetch(t.Context(), &crawl.Request{URL: s.URL})
 	wantFailure(t, err, crawl.FailTLS, "DownloadFailedError")
 
-	h, _ = newHandler(t, func(c *HTTPConfig) { c.VerifyCertificates = false })
+	h, _ = newHandler(t, insecure)
 	for _, target := range []string{"/a", "/[x]|{y}?%", "//a/b?%"} {
 		resp := mustFetch(t, h, &crawl.Request{URL: s.URL + target})
 		if resp.Proto != "HTTP/2.0" || string(resp.Body) != target {

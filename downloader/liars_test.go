@@ -285,7 +285,7 @@ func TestHTTPIdleConnections(t *testing.T) {
 			readRequest(r)
 		})
 		mustFetch(t, h, &crawl.Request{URL: u})
-		if open := h.dialer.open.Load(); open > 4+1+idleSlack {
+		if open := h.pools.dialer.conns.Load(); open > 4+1+idleSlack {
 			t.Fatalf("%d connections are open, want 4 and those that are closing", open)
 		}
 	}

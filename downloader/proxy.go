@@ -42,8 +42,8 @@ type proxyKey struct{}
 // name of the server alone, and would send a request through the proxy of another.
 // For the same reason no TLS session is resumed, by which a server could tell that
 // two proxies have one user.
-func newProxyTransport(cfg HTTPConfig, d *dialer) *http.Transport {
-	config := d.tls.Clone()
+func newProxyTransport(cfg HTTPConfig, w *wire) *http.Transport {
+	config := w.tls.Clone()
 	config.NextProtos, config.ClientSessionCache = []string{"http/1.1"}, nil
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -52,9 +52,9 @@ func newProxyTransport(cfg HTTPConfig, d *dialer) *http.Transport {
 			u, _ := r.Context().Value(proxyKey{}).(*url.URL)
 			return u, nil
 		},
-		DialContext: guarded(d.dial),
+		DialContext: guarded(w.dial),
 		DialTLSContext: guarded(func(ctx context.Context, network, addr string) (net.Conn, error) {
-			return d.dialWith(ctx, config, network, addr) // a proxy that is reached over https
+			return w.dialWith(ctx, config, network, addr) // a proxy that is reached over https
 		}),
 		TLSClientConfig:        config,
 		TLSHandshakeTimeout:    idleTimeout,
@@ -89,8 +89,13 @@ func connected(_ context.Context, proxy *url.URL, req *http.Request, resp *http.
 // route returns the transport for a request, and changes req and its context for
 // the proxy that the request asks for.
 func (h *HTTP) route(ctx context.Context, req *http.Request, o *crawl.Options) (context.Context, *http.Transport, error) {
+	ctx, err := WithBindAddress(ctx, o.BindAddress)
+	if err != nil {
+		return ctx, nil, err
+	}
+	pool := h.pools.from(boundTo(ctx))
 	if o.Proxy == "" || o.NoProxy {
-		return ctx, h.transport, nil
+		return ctx, pool.direct, nil
 	}
 	proxy, err := ParseProxy(o.Proxy)
 	if err != nil {
@@ -118,7 +123,7 @@ func (h *HTTP) route(ctx context.Context, req *http.Request, o *crawl.Options) (
 		}
 	}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: release})
-	return context.WithValue(ctx, proxyKey{}, proxy), h.proxied, nil
+	return context.WithValue(ctx, proxyKey{}, proxy), pool.proxied, nil
 }
 
 // takeProxyAuth takes the credentials for the proxy out of a request, whose server

@@ -1,12 +1,14 @@
 package downloader
 
 import (
+	"crypto/tls"
 	"crypto/x509"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +17,7 @@ import (
 	"github.com/skeincrawl/skein/crawl"
 )
 
-func insecure(c *HTTPConfig) { c.VerifyCertificates = false }
+func insecure(c *HTTPConfig) { c.TLS = &tls.Config{InsecureSkipVerify: true} }
 
 // secureSite answers with the protocol and with what a server must not see.
 func secureSite(t testing.TB) *httptest.Server {
@@ -161,7 +163,7 @@ func TestProxyVerifies(t *testing.T) {
 	}
 	pool := x509.NewCertPool()
 	pool.AddCert(site.Certificate())
-	h.proxied.TLSClientConfig.RootCAs = pool
+	h.pools.from(netip.AddrPort{}).proxied.TLSClientConfig.RootCAs = pool
 	mustFetch(t, h, via(site.URL, p.URL))
 }
 

@@ -28,19 +28,32 @@ func WithSent(ctx context.Context, f func(time.Time)) context.Context {
 	return context.WithValue(ctx, sentKey{}, &sending{f: f})
 }
 
+// tried notes that a handler is about to use the wire.
+func tried(ctx context.Context) {
+	if s := sendingOf(ctx); s != nil {
+		s.tried.Store(true)
+	}
+}
+
+// sendingOf returns nil without [WithSent]; all methods of that do nothing.
+func sendingOf(ctx context.Context) *sending {
+	s, _ := ctx.Value(sentKey{}).(*sending)
+	return s
+}
+
 // Tried reports whether a handler tried to use the wire in a fetch with this
 // context, which [WithSent] made, whatever became of it. It is false if the
 // request was answered or refused on the way.
 func Tried(ctx context.Context) bool {
-	s, ok := ctx.Value(sentKey{}).(*sending)
-	return ok && s.tried.Load()
+	s := sendingOf(ctx)
+	return s != nil && s.tried.Load()
 }
 
 // trace lets net/http report. Without [WithSent] it does nothing, since a trace
 // costs time in every request.
 func trace(ctx context.Context) (context.Context, *sending) {
-	s, ok := ctx.Value(sentKey{}).(*sending)
-	if !ok {
+	s := sendingOf(ctx)
+	if s == nil {
 		return ctx, nil
 	}
 	s.tried.Store(true)
@@ -49,6 +62,9 @@ func trace(ctx context.Context) (context.Context, *sending) {
 
 // wrote is called by the goroutine that writes to the connection.
 func (s *sending) wrote() {
+	if s == nil {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.f != nil {

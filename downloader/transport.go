@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -20,18 +21,60 @@ const (
 
 type fetchKey struct{}
 
-// newTransports returns a transport that does one exchange at a time and nothing
-// besides: no decoding, no proxies of the environment; and one that does so through
-// proxies.
-func newTransports(cfg HTTPConfig) (direct, proxied *http.Transport, d *dialer) {
-	d = &dialer{maxIdle: int64(cfg.MaxIdle), tls: &tls.Config{
-		InsecureSkipVerify: !cfg.VerifyCertificates, //nolint:gosec // the user asked for it.
-		NextProtos:         []string{"h2", "http/1.1"},
-		ClientSessionCache: tls.NewLRUClientSessionCache(256),
-	}}
-	direct = &http.Transport{
-		DialContext:            d.dial,
-		DialTLSContext:         d.dialTLS,
+// pools are the connections of a handler. Those that leave from different
+// addresses of this machine do not meet, and those through proxies have a
+// transport of their own.
+type pools struct {
+	cfg    HTTPConfig
+	dialer *wire
+
+	mu     sync.Mutex
+	byBind map[netip.AddrPort]*pool
+}
+
+// pool are connections that leave from one address.
+type pool struct{ direct, proxied *http.Transport }
+
+func newPools(cfg HTTPConfig) *pools {
+	p := &pools{cfg: cfg, byBind: map[netip.AddrPort]*pool{}}
+	config := &tls.Config{} //nolint:gosec // versions are those of Go.
+	if cfg.TLS != nil {
+		config = cfg.TLS.Clone()
+	}
+	config.NextProtos = []string{"h2", "http/1.1"}
+	if config.MaxVersion != 0 && config.MaxVersion < tls.VersionTLS12 { // below which there is no HTTP/2
+		config.NextProtos = []string{"http/1.1"}
+	}
+	config.ClientSessionCache = tls.NewLRUClientSessionCache(256)
+	p.dialer = &wire{open: cfg.Dial, tls: config, maxIdle: int64(cfg.MaxIdle), closeIdle: p.closeIdle}
+	return p
+}
+
+// from returns the connections that leave from an address.
+func (p *pools) from(bind netip.AddrPort) *pool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.byBind[bind] == nil {
+		p.byBind[bind] = &pool{newDirectTransport(p.cfg, p.dialer), newProxyTransport(p.cfg, p.dialer)}
+	}
+	return p.byBind[bind]
+}
+
+func (p *pools) closeIdle() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, one := range p.byBind {
+		one.direct.CloseIdleConnections()
+		one.proxied.CloseIdleConnections()
+	}
+}
+
+// newDirectTransport returns a transport that does one exchange at a time and
+// nothing besides: no decoding, no proxies of the environment.
+func newDirectTransport(cfg HTTPConfig, w *wire) *http.Transport {
+	return &http.Transport{
+		DialContext:            w.dial,
+		DialTLSContext:         w.dialTLS,
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
 		MaxConnsPerHost:        cfg.MaxPerHost,
@@ -42,63 +85,62 @@ func newTransports(cfg HTTPConfig) (direct, proxied *http.Transport, d *dialer) 
 		// A dead connection would else take every request to its host with it.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 10 * time.Second},
 	}
-	proxied = newProxyTransport(cfg, d)
-	d.closeIdle = func() {
-		direct.CloseIdleConnections()
-		proxied.CloseIdleConnections()
-	}
-	return direct, proxied, d
 }
 
-// dialer opens the connections of a transport and counts them.
-type dialer struct {
-	net       net.Dialer
+// wire opens the connections of all transports and counts them.
+type wire struct {
+	open      dialFunc
 	tls       *tls.Config
 	closeIdle func()
 	maxIdle   int64 // 0 is no limit
-	open      atomic.Int64
+	conns     atomic.Int64
 	fetches   atomic.Int64
 }
 
 // dial opens a connection, for as long as the fetch wants it: net/http itself
 // would finish what nobody waits for any more. When the process has no
 // descriptor left, idle connections give way.
-func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+func (w *wire) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	ctx, end := untilFetchEnds(ctx)
 	defer end()
-	return d.connect(ctx, network, addr)
+	return w.connect(ctx, network, addr)
 }
 
-func (d *dialer) connect(ctx context.Context, network, addr string) (net.Conn, error) {
-	c, err := d.net.DialContext(ctx, network, addr)
+func (w *wire) connect(ctx context.Context, network, addr string) (net.Conn, error) {
+	c, err := w.open(ctx, network, addr)
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
-		d.closeIdle()
-		c, err = d.net.DialContext(ctx, network, addr)
+		w.closeIdle()
+		c, err = w.open(ctx, network, addr)
 	}
 	if err != nil {
 		return nil, err
 	}
-	d.opened()
-	return &conn{Conn: c, closed: sync.OnceFunc(func() { d.open.Add(-1) })}, nil
+	w.opened()
+	return &conn{Conn: c, closed: sync.OnceFunc(func() { w.conns.Add(-1) })}, nil
 }
 
 // opened counts a connection. The transport does not close the oldest of its
 // HTTP/2 connections when there are too many, so all idle ones are closed then.
-func (d *dialer) opened() {
-	if open := d.open.Add(1); d.maxIdle > 0 && open > d.fetches.Load()+d.maxIdle+idleSlack {
-		d.closeIdle()
+func (w *wire) opened() {
+	if open := w.conns.Add(1); w.maxIdle > 0 && open > w.fetches.Load()+w.maxIdle+idleSlack {
+		w.closeIdle()
 	}
 }
 
 // dialTLS opens a connection and agrees on TLS within the life of the fetch.
-func (d *dialer) dialTLS(ctx context.Context, network, addr string) (net.Conn, error) {
-	return d.dialWith(ctx, d.tls, network, addr)
+func (w *wire) dialTLS(ctx context.Context, network, addr string) (net.Conn, error) {
+	cfg := w.tls
+	if boundTo(ctx).IsValid() { // or a server could tell that two addresses have one user
+		cfg = cfg.Clone()
+		cfg.ClientSessionCache = nil
+	}
+	return w.dialWith(ctx, cfg, network, addr)
 }
 
-func (d *dialer) dialWith(ctx context.Context, cfg *tls.Config, network, addr string) (net.Conn, error) {
+func (w *wire) dialWith(ctx context.Context, cfg *tls.Config, network, addr string) (net.Conn, error) {
 	ctx, end := untilFetchEnds(ctx)
 	defer end()
-	plain, err := d.connect(ctx, network, addr)
+	plain, err := w.connect(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}

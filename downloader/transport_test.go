@@ -16,9 +16,10 @@ import (
 // httrack#1073: the end of a fetch reaches the dial that it waits for, which
 // net/http would let go on.
 func TestDialEndsWithFetch(t *testing.T) {
-	h, _ := newHandler(t)
+	d := plainDialer()
+	h, _ := newHandler(t, func(c *HTTPConfig) { c.Dial = d.Dial })
 	dialing, ended := make(chan struct{}), make(chan error)
-	h.dialer.net.ControlContext = func(ctx context.Context, _, _ string, _ syscall.RawConn) error {
+	d.control = func(ctx context.Context, _, _ string, _ syscall.RawConn) error {
 		close(dialing)
 		<-ctx.Done()
 		ended <- ctx.Err()
@@ -39,13 +40,14 @@ func TestDialEndsWithFetch(t *testing.T) {
 
 // httrack#1073: a name server that does not answer holds up no stop either.
 func TestLookupEndsWithFetch(t *testing.T) {
-	h, _ := newHandler(t)
 	asking := make(chan struct{}, 8)
-	h.dialer.net.Resolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		asking <- struct{}{}
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}}
+	d := newDialer(t, DialConfig{}, resolver.LookupNetIP)
+	h, _ := newHandler(t, func(c *HTTPConfig) { c.Dial = d.Dial })
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
 		<-asking
@@ -60,20 +62,21 @@ func TestLookupEndsWithFetch(t *testing.T) {
 func TestDialOutOfDescriptors(t *testing.T) {
 	idle := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") })
 	other := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") })
-	h, _ := newHandler(t)
+	d := plainDialer()
+	h, _ := newHandler(t, func(c *HTTPConfig) { c.Dial = d.Dial })
 	mustFetch(t, h, &crawl.Request{URL: idle.URL})
 	var dials atomic.Int32
-	h.dialer.net.ControlContext = func(context.Context, string, string, syscall.RawConn) error {
+	d.control = func(context.Context, string, string, syscall.RawConn) error {
 		if dials.Add(1) == 1 {
 			return syscall.EMFILE
 		}
 		return nil
 	}
 	mustFetch(t, h, &crawl.Request{URL: other.URL})
-	if open := h.dialer.open.Load(); dials.Load() != 2 || open > 1 {
+	if open := h.pools.dialer.conns.Load(); dials.Load() != 2 || open > 1 {
 		t.Errorf("%d dials, %d connections, want 2 and the new one at most", dials.Load(), open)
 	}
-	h.dialer.net.ControlContext = func(context.Context, string, string, syscall.RawConn) error { return syscall.EMFILE }
+	d.control = func(context.Context, string, string, syscall.RawConn) error { return syscall.EMFILE }
 	_, err := h.Fetch(t.Context(), &crawl.Request{URL: idle.URL})
 	wantFailure(t, err, crawl.FailConnection, "DownloadFailedError")
 }

@@ -30,7 +30,7 @@ func (e *Engine) slotKey(r *crawl.Request) (key string, host bool) {
 // host is its address, and it waits for the resolver.
 func (e *Engine) slotOf(ctx context.Context, r *crawl.Request) string {
 	key, host := e.slotKey(r)
-	if host && e.addresses != nil {
+	if host && e.cfg.PerAddress > 0 {
 		return e.addresses.Slot(ctx, key)
 	}
 	return key
@@ -40,7 +40,7 @@ func (e *Engine) slotOf(ctx context.Context, r *crawl.Request) string {
 // are queued: a name whose address is known too late would have had a limit of its
 // own. All hosts are looked up together.
 func (e *Engine) resolve(ctx context.Context, entries []scheduler.Entry) {
-	if e.addresses == nil || len(entries) == 0 {
+	if e.cfg.PerAddress == 0 || len(entries) == 0 {
 		return
 	}
 	found := map[string]string{}

@@ -53,11 +53,22 @@ func New(o Options) (*Engine, error) {
 	e.policies.slot, _ = sp.(crawl.SlotKeyer)
 	e.policies.priority, _ = sp.(crawl.Prioritizer)
 	e.policies.admit, _ = sp.(crawl.Admitter)
-	errs = append(errs, e.assembleStats(), e.assembleScheduler(), e.assembleFeeds(), e.assembleDownloader(), e.assembleSpider(), e.assembleExtensions())
+	errs = append(errs, e.assembleDialer(), e.assembleStats(), e.assembleScheduler(), e.assembleFeeds(), e.assembleDownloader(), e.assembleSpider(), e.assembleExtensions())
 	if err := errors.Join(errs...); err != nil {
 		return nil, &ConfigError{err}
 	}
 	return e, nil
+}
+
+// assembleDialer comes before the components that connect.
+func (e *Engine) assembleDialer() error {
+	e.addresses = downloader.NewAddresses(settings.Decode[downloader.AddressConfig](e.env.Settings), net.DefaultResolver.LookupNetIP)
+	d, err := downloader.NewDialer(settings.Decode[downloader.DialConfig](e.env.Settings), e.addresses)
+	if err != nil {
+		return err
+	}
+	e.env.Dial = d.Dial
+	return nil
 }
 
 // assembleStats comes before the components that count.
@@ -114,18 +125,14 @@ func (e *Engine) assembleDownloader() error {
 	slotsConfig.Log = e.env.Logger("autothrottle")
 	if e.cfg.PerAddress > 0 {
 		slotsConfig.Concurrency = e.cfg.PerAddress
-		e.addresses = downloader.NewAddresses(net.DefaultResolver.LookupNetIP)
 	}
 	e.slots = downloader.NewSlots(slotsConfig)
 	e.env.Keep(slotsNote, e.slots.Save)
 	e.retry = downloader.NewRetryPolicy(e.env)
-	httpConfig := settings.Decode[downloader.HTTPConfig](e.env.Settings)
-	httpConfig.MaxIdlePerHost = slotsConfig.Concurrency
-	httpConfig.Log = e.env.Logger("downloader")
-	e.http = downloader.NewHTTP(httpConfig)
-	e.router = downloader.NewRouter(e.http, settings.Decode[downloader.FileConfig](e.env.Settings))
+	var handlers error
+	e.router, handlers = downloader.NewRouter(e.env)
 	mws, err := build(e.env, "DOWNLOADER_MIDDLEWARES", downloader.Middlewares)
-	if err != nil {
+	if err := errors.Join(handlers, err); err != nil {
 		return err
 	}
 	e.chain = crawl.FetcherFunc(e.transfer)

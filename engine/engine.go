@@ -81,7 +81,6 @@ type Engine struct {
 	env        *crawl.Env
 	log        zerolog.Logger
 	slots      *downloader.Slots
-	http       *downloader.HTTP
 	router     downloader.Router
 	chain      crawl.Fetcher
 	handler    crawl.Handler
@@ -96,8 +95,8 @@ type Engine struct {
 
 	openScheduler scheduler.Open
 	fingerprinter scheduler.Fingerprinter
-	addresses     *downloader.Addresses // nil without CONCURRENT_REQUESTS_PER_IP
-	collector     crawl.StatsCollector  // nil if the stats are only for the log
+	addresses     *downloader.Addresses
+	collector     crawl.StatsCollector // nil if the stats are only for the log
 
 	closing   chan struct{} // closed when the crawl is asked to end
 	closeOnce sync.Once
@@ -179,7 +178,7 @@ func (e *Engine) Run(ctx context.Context) (Result, error) {
 		return Result{}, errors.Join(err, frontier.Close(ctx, ""))
 	}
 	e.haser, _ = frontier.(scheduler.Haser)
-	defer e.http.Close()
+	defer e.closeHandlers()
 	e.env.Resumed, e.env.Cookies = resume.Resumed, resume.Cookies
 	e.restore(resume.Notes, job.Info().Runs)
 	e.announceComponents()

@@ -40,6 +40,13 @@ func (e *Engine) transfer(ctx context.Context, r *crawl.Request) (*crawl.Respons
 	return resp, err
 }
 
+// closeHandlers ends the download handlers when nothing is downloaded any more.
+func (e *Engine) closeHandlers() {
+	if err := crawl.Guard(e.router.Close); err != nil {
+		e.log.Error().Err(err).Msg("Downloader close failure")
+	}
+}
+
 // fetch sends a request through the downloader middlewares.
 func (e *Engine) fetch(ctx context.Context, r *crawl.Request) (resp *crawl.Response, hint scheduler.SlotHint, err error) {
 	var d download

@@ -235,7 +235,7 @@ func (w *worker) callback(resp *crawl.Response, failure *crawl.Failure) (schedul
 		return scheduler.Outcome{Kind: scheduler.Release}, nil
 	}
 	w.e.scraped(ctx, s)
-	if w.e.addresses != nil {
+	if w.e.cfg.PerAddress > 0 {
 		w.leaveParse() // the resolver may take its time
 		w.e.resolve(ctx, s.push)
 	}

@@ -49,10 +49,6 @@ func downloaderDefs() []Def {
 			Help: "Whether a response cut short is an error; else it is passed on with the flag dataloss.",
 		},
 		{
-			Name: "DOWNLOAD_VERIFY_CERTIFICATES", Default: true,
-			Help: "Whether a server with an invalid TLS certificate is refused.",
-		},
-		{
 			Name: "DOWNLOAD_MAX_IDLE_CONNECTIONS", Default: 256, Check: atLeast(1, "a count"),
 			Help: "How many idle connections are kept open, over all hosts.",
 		},

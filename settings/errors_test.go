@@ -78,7 +78,7 @@ func TestErrorShortensLongValues(t *testing.T) {
 func TestErrorHidesSecrets(t *testing.T) {
 	t.Parallel()
 	_, warnings, err := NewRegistry().Builder().
-		Spider("q", map[string]any{"FTP_PASSWORD": "hunter2"}).
+		Spider("q", map[string]any{"MAIL_PASS": "hunter2"}).
 		Environ([]string{"CRAWL_AWS_SECRET_ACCESS_KEY=hunter2", "CRAWL_NO_SUCH_PASSWORD=hunter2"}).
 		Build()
 	if err == nil || len(warnings) != 1 {

@@ -43,7 +43,7 @@ func samples(t *testing.T, d Def) []any {
 	case map[string]int:
 		return []any{map[string]any{"a": 1}, map[string]int{"b": Disabled}, `{"c": 3}`, "d=4"}
 	case map[string]any:
-		return []any{map[string]any{"A": "1"}, map[string]string{"B": "2"}, `{"C": "3"}`, "D=4"}
+		return []any{map[string]any{"a": "1"}, map[string]string{"b": "2"}, `{"c": "3"}`, "d=4"}
 	}
 	t.Fatalf("no sample for %s, a %T", d.Name, d.Default)
 	return nil

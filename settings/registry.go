@@ -98,7 +98,7 @@ func (r *Registry) snapshot() map[string]*Def {
 // builtin is the table: one list for each area.
 func builtin() []Def {
 	return slices.Concat(
-		engineDefs(), schedulerDefs(), jobDefs(), downloaderDefs(), politeDefs(), identityDefs(), componentDefs(),
+		engineDefs(), schedulerDefs(), jobDefs(), downloaderDefs(), wireDefs(), politeDefs(), identityDefs(), componentDefs(),
 		middlewareDefs(), logDefs(), closeDefs(), feedDefs(), memoryDefs(), unsupportedDefs(),
 	)
 }

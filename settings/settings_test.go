@@ -121,8 +121,8 @@ func TestAll(t *testing.T) {
 			t.Errorf("LOG_LEVEL from %v, want default", v.Source)
 		}
 	}
-	if !slices.IsSorted(names) || len(names) != 98 {
-		t.Errorf("%d names, want 98 in order: %v", len(names), names)
+	if !slices.IsSorted(names) || len(names) != 111 {
+		t.Errorf("%d names, want 111 in order: %v", len(names), names)
 	}
 	for range build(t).All() {
 		break // a caller may stop early

@@ -86,35 +86,20 @@ func unsupportedEngine() []Def {
 
 func unsupportedDownloader() []Def {
 	return slices.Concat(
-		unsupported("connections leave from the address that the system chooses", known("DOWNLOAD_BIND_ADDRESS", "")),
-		unsupported(
-			"the handlers of URL schemes cannot be replaced by a setting",
-			known("DOWNLOAD_HANDLERS", map[string]any{}), known("DOWNLOAD_HANDLERS_BASE", map[string]any{}),
-		),
-		unsupported(
-			"this version has no DNS cache of its own",
-			known("DNSCACHE_ENABLED", true, false), known("DNSCACHE_SIZE", 10000),
-		),
-		unsupported("the lookup of a name counts towards DOWNLOAD_TIMEOUT", known("DNS_TIMEOUT", 60.0)),
 		unsupported(
 			"HTTP/2 has no settings",
 			known("HTTP2_MAX_FRAME_SIZE", 16384), known("HTTPX_HTTP2_ENABLED", false),
 		),
-		unsupported(
-			"this version does not fetch ftp URLs",
-			known("FTP_PASSIVE_MODE", true), secret("FTP_PASSWORD", "guest"), known("FTP_USER", "anonymous"),
-		),
+		unsupported("data connections of ftp are always opened by the crawl, never by the server", known("FTP_PASSIVE_MODE", true)),
 	)
 }
 
 func unsupportedTLS() []Def {
-	return unsupported(
-		"TLS versions and ciphers are those of Go and cannot be set",
-		known("DOWNLOADER_CLIENTCONTEXTFACTORY", "SENTINEL"),
-		known("DOWNLOADER_CLIENT_TLS_CIPHERS", "DEFAULT"),
-		known("DOWNLOADER_CLIENT_TLS_METHOD", "TLS"),
-		known("DOWNLOADER_CLIENT_TLS_VERBOSE_LOGGING", false),
-		known("DOWNLOAD_TLS_MAX_VERSION", ""),
-		known("DOWNLOAD_TLS_MIN_VERSION", ""),
+	return slices.Concat(
+		unsupported("there is no factory of TLS contexts; DOWNLOAD_TLS_… say what is wanted", known("DOWNLOADER_CLIENTCONTEXTFACTORY", "SENTINEL")),
+		unsupported(
+			"Scrapy deprecates it; use DOWNLOAD_TLS_MIN_VERSION and DOWNLOAD_TLS_MAX_VERSION",
+			known("DOWNLOADER_CLIENT_TLS_METHOD", "TLS"),
+		),
 	)
 }

@@ -11,7 +11,7 @@ func TestEveryScrapySettingIsKnown(t *testing.T) {
 	t.Parallel()
 	ours := map[string]bool{
 		"CONCURRENT_PARSES": true, "COOKIES_PERSIST": true, "DOWNLOAD_MAX_IDLE_CONNECTIONS": true, "JOB_SYNC_INTERVAL": true,
-		"JOB_MAX_DISK":      true,
+		"JOB_MAX_DISK": true, "DENY_PRIVATE_NETWORKS": true,
 		"JOB_WHEN_FINISHED": true, "SCHEDULER_MAX_PENDING": true, "SHUTDOWN_GRACE": true,
 	}
 	areas := map[string]int{}

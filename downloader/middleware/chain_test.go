@@ -19,7 +19,7 @@ import (
 func chain(t testing.TB, env *crawl.Env) crawl.Fetcher {
 	t.Helper()
 	h := downloader.NewHTTP(settings.Decode[downloader.HTTPConfig](env.Settings))
-	t.Cleanup(h.Close)
+	t.Cleanup(func() { _ = h.Close() })
 	var f crawl.Fetcher = downloader.Router{"http": h, "https": h}
 	for _, c := range slices.Backward(env.Settings.Components("DOWNLOADER_MIDDLEWARES")) {
 		f = wrap(t, c.Name, env, f)
