@@ -124,6 +124,10 @@ type Options struct {
 	// of its own Cookie header, and none of the response is kept.
 	NoCookies bool `json:"no_cookies,omitempty"`
 
+	// NoCache keeps the request away from the HTTP cache: it is not answered from
+	// there, and its response is not stored.
+	NoCache bool `json:"no_cache,omitempty"`
+
 	// Proxy is the URL of the proxy to use, such as
 	// http://user:password@proxy.example:3128; also https, socks5 and socks5h.
 	// Defaults to what the environment says (http_proxy, https_proxy, no_proxy).
@@ -151,7 +155,7 @@ type Options struct {
 // isZero reports whether nothing is set.
 func (o *Options) isZero() bool {
 	return o.Timeout == 0 && o.MaxSize == 0 && o.Slot == "" && o.MaxRetries == 0 && !o.NoRetry &&
-		!o.NoRedirect && len(o.Statuses) == 0 && !o.AnyStatus && !o.AllowOffsite && !o.NoRobots && !o.NoThrottle && !o.NoCookies &&
+		!o.NoRedirect && len(o.Statuses) == 0 && !o.AnyStatus && !o.AllowOffsite && !o.NoRobots && !o.NoThrottle && !o.NoCookies && !o.NoCache &&
 		o.Proxy == "" && !o.NoProxy && o.ReferrerPolicy == "" && o.HTTPUser == "" && o.HTTPPass == "" && o.HTTPDomain == ""
 }
 
