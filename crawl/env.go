@@ -42,6 +42,12 @@ type Env struct {
 	// your own, safe for concurrent use, and ends with ctx.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 
+	// Fingerprint identifies a request by REQUEST_FINGERPRINTER_CLASS: two
+	// requests with the same fingerprint ask for the same resource. It is safe for
+	// concurrent use, waits for nothing and leaves r as it is. The error is that of
+	// the fingerprinter.
+	Fingerprint func(r *Request) ([20]byte, error)
+
 	// Stdin is the standard input of the run, for spiders that read start URLs
 	// from it. Nil if there is none.
 	Stdin io.Reader

@@ -125,6 +125,10 @@ type Options struct {
 	// of its own Cookie header, and none of the response is kept.
 	NoCookies bool `json:"no_cookies,omitempty"`
 
+	// NoCache keeps the request away from the HTTP cache: it is not answered from
+	// there, and its response is not stored.
+	NoCache bool `json:"no_cache,omitempty"`
+
 	// Proxy is the URL of the proxy to use, such as
 	// http://user:password@proxy.example:3128; also https, socks5 and socks5h.
 	// Defaults to what the environment says (http_proxy, https_proxy, no_proxy).
@@ -165,7 +169,7 @@ func (o *Options) isZero() bool {
 		o.Slot, o.Proxy, o.BindAddress, o.ReferrerPolicy, o.HTTPUser, o.HTTPPass, o.HTTPDomain, o.FTPUser, o.FTPPassword,
 	)
 	return text == "" && o.Timeout == 0 && o.MaxSize == 0 && o.MaxRetries == 0 && len(o.Statuses) == 0 && !o.NoRetry && !o.NoRedirect &&
-		!o.AnyStatus && !o.AllowOffsite && !o.NoRobots && !o.NoThrottle && !o.NoCookies && !o.NoProxy
+		!o.AnyStatus && !o.AllowOffsite && !o.NoRobots && !o.NoThrottle && !o.NoCookies && !o.NoCache && !o.NoProxy
 }
 
 // A Trail is the history of a request, kept over redirects and retries.

@@ -45,6 +45,7 @@ func New(o Options) (*Engine, error) {
 		Spec: o.Spec, Spider: sp, Settings: o.Settings, Log: o.Log, Stats: crawl.NewStats(), Signals: &crawl.Signals{},
 		Callbacks: crawl.NewCallbacks(sp), JobDir: e.cfg.JobDir, Stdin: o.Stdin, CloseSpider: e.closeSpider,
 		Fetcher: crawl.FetcherFunc(e.fetchBeside), Enqueue: e.enqueue, NeedsBackout: e.needsBackout,
+		Fingerprint: func(r *crawl.Request) ([20]byte, error) { return e.fingerprint(r) },
 	}
 	e.log = e.env.Logger("engine")
 	e.state = newState(sp)

@@ -22,10 +22,11 @@ func TestBuiltinChecks(t *testing.T) {
 			"SHUTDOWN_GRACE=-1", "JOB_SYNC_INTERVAL=NaN",
 		},
 		"want bytes":                 {"DOWNLOAD_MAXSIZE=-1", "DOWNLOAD_WARNSIZE=64M", "SCRAPER_SLOT_MAX_ACTIVE_SIZE=0"},
-		"three digits":               {"RETRY_HTTP_CODES=5", "HTTPERROR_ALLOWED_CODES=404,1000"},
+		"three digits":               {"HTTPCACHE_IGNORE_HTTP_CODES=20", "RETRY_HTTP_CODES=5", "HTTPERROR_ALLOWED_CODES=404,1000"},
 		"without control characters": {"USER_AGENT=a\r\nX: b", "BOT_NAME=a\tb"},
 		"want a name":                {"BOT_NAME="},
-		"path of a directory":        {"JOBDIR=a\x00b", "JOBDIR=a%b", "JOBDIR=a%%%b", "JOBDIR=%(time)s", "JOBDIR=%(name)d", "JOBDIR=%(na%%me)s", "JOBDIR=a%"},
+		"no storage in a DBM file":   {"HTTPCACHE_STORAGE=scrapy.extensions.httpcache.DbmCacheStorage", "HTTPCACHE_DBM_MODULE=gdbm"},
+		"path of a directory":        {"HTTPCACHE_DIR=", "HTTPCACHE_DIR=a\x00b", "JOBDIR=a\x00b", "JOBDIR=a%b", "JOBDIR=a%%%b", "JOBDIR=%(time)s", "JOBDIR=%(name)d", "JOBDIR=%(na%%me)s", "JOBDIR=a%"},
 		"above zero":                 {"AUTOTHROTTLE_TARGET_CONCURRENCY=0", "AUTOTHROTTLE_TARGET_CONCURRENCY=-1"},
 		"quotes.example":             {"DOWNLOAD_SLOTS=quotes.example=1"},
 		"of a.test": {
@@ -57,6 +58,8 @@ func TestBuiltinAccepts(t *testing.T) {
 		`DOWNLOAD_SLOTS={"*.a.test": {"concurrency": 1, "delay": 2.5, "randomize_delay": false, "throttle": false}, "mine": {}}`, "RETRY_HTTP_CODES=",
 		"SCHEDULER=scrapy.core.scheduler.Scheduler", "SCHEDULER_PRIORITY_QUEUE=scrapy.pqueues.ScrapyPriorityQueue",
 		"SCHEDULER_MEMORY_QUEUE=scrapy.squeues.LifoMemoryQueue", "DUPEFILTER_CLASS=scrapy.dupefilters.BaseDupeFilter",
+		"HTTPCACHE_POLICY=scrapy.extensions.httpcache.RFC2616Policy", "HTTPCACHE_POLICY=rfc2616", "HTTPCACHE_POLICY=scrapy.extensions.httpcache.DummyPolicy",
+		"HTTPCACHE_STORAGE=scrapy.extensions.httpcache.FilesystemCacheStorage", "HTTPCACHE_EXPIRATION_SECS=3600", "HTTPCACHE_MAX_SIZE=2GiB",
 	} {
 		if _, warnings, err := r.Builder().Assign(arg).Build(); err != nil || len(warnings) > 0 {
 			t.Errorf("%q: %v, %v", arg, err, warnings)
@@ -73,6 +76,8 @@ func TestDefsAreCopies(t *testing.T) {
 		case "SCHEDULER":
 			d.Choices[0] = "mine"
 			clear(d.Aliases)
+		case "HTTPCACHE_STORAGE":
+			clear(d.Refused)
 		case "SPIDER_MIDDLEWARES_BASE":
 			clear(d.Default.(map[string]int))
 		}
@@ -80,6 +85,9 @@ func TestDefsAreCopies(t *testing.T) {
 	s, _, err := r.Builder().Assign("SCHEDULER=scrapy.core.scheduler.Scheduler").Build()
 	if err != nil || len(s.Components("SPIDER_MIDDLEWARES")) != 5 {
 		t.Errorf("after the change: %v", err)
+	}
+	if _, _, err := r.Builder().Assign("HTTPCACHE_STORAGE=scrapy.extensions.httpcache.DbmCacheStorage").Build(); err == nil || !strings.Contains(err.Error(), noDBM) {
+		t.Errorf("after the change: %v, want %q", err, noDBM)
 	}
 }
 

@@ -227,6 +227,9 @@ func (d *Def) choose(text string) (any, error) {
 		if d.Open {
 			good = "a name that this binary has: " + good
 		}
+		if why, ok := d.Refused[text]; ok {
+			return nil, want(good + ", since " + why)
+		}
 		return nil, wanted{text: good, nearest: Nearest(text, slices.Values(d.Choices))}
 	}
 	return d.Choices[i], nil

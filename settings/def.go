@@ -48,6 +48,9 @@ type Def struct {
 	// Aliases are other spellings of a string value, or of a component's name
 	// in a map[string]int, such as Scrapy's class paths.
 	Aliases map[string]string
+	// Refused are values that users bring along and that this version does not
+	// have, with the reason of each.
+	Refused map[string]string
 	// Titles says that a list of names may be given as a JSON object too, from
 	// name to title: it becomes the list of name=title, in the same order.
 	Titles bool
@@ -72,6 +75,7 @@ func (d *Def) copied() Def {
 	out.Default = clone(d.Default)
 	out.Choices = slices.Clone(d.Choices)
 	out.Aliases = maps.Clone(d.Aliases)
+	out.Refused = maps.Clone(d.Refused)
 	out.Off = slices.Clone(d.Off)
 	return out
 }

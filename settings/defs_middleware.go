@@ -13,7 +13,7 @@ func componentDefs() []Def {
 			Name: "DOWNLOADER_MIDDLEWARES_BASE", Aliases: downloaderMiddlewares(), Default: map[string]int{
 				"offsite": 50, "robotstxt": 100, "httpauth": 300, "downloadtimeout": 350, "defaultheaders": 400, "useragent": 500, "retry": 550,
 				"metarefresh": 580, "httpcompression": 590, "redirect": 600,
-				"cookies": 700, "httpproxy": 750, "stats": 850,
+				"cookies": 700, "httpproxy": 750, "stats": 850, "httpcache": 900,
 			},
 			Help: "The built-in downloader middlewares; change DOWNLOADER_MIDDLEWARES instead.",
 		},
@@ -44,6 +44,7 @@ func downloaderMiddlewares() map[string]string {
 		"scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware":   "defaultheaders",
 		"scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": "downloadtimeout",
 		"scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware":               "httpauth",
+		"scrapy.downloadermiddlewares.httpcache.HttpCacheMiddleware":             "httpcache",
 		"scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": "httpcompression",
 		"scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware":            "metarefresh",
 		"scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware":             "robotstxt",

@@ -27,7 +27,7 @@ func TestErrorsAllAtOnce(t *testing.T) {
 		`CONCURRENT_REQUESTS="0" (-s CONCURRENT_REQUESTS): want a count, at least 1`,
 		`DOWNLOAD_DELAY="fast" (CRAWL_DOWNLOAD_DELAY): want seconds such as 0.25 or a duration such as 250ms`,
 		`DOWNLOAD_DELYA (-s DOWNLOAD_DELYA): there is no such setting; did you mean DOWNLOAD_DELAY?`,
-		`HTTPCACHE_ENABLED="True" (CRAWL_HTTPCACHE_ENABLED): this version has no HTTP cache`,
+		`MEMDEBUG_ENABLED="True" (CRAWL_MEMDEBUG_ENABLED): there are no Python objects to count`,
 		`ROBOTSTXT_OBEY="maybe" (spider q): want True or False (1, 0, yes and no work too)`,
 		`SCHEDULER_DISK_QUEUE="filo" (-s SCHEDULER_DISK_QUEUE): want a name that this binary has: lifo or fifo; did you mean fifo?`,
 		`USER_AGENT (spider q): a value of the type chan int cannot be a setting`,
@@ -38,7 +38,7 @@ func TestErrorsAllAtOnce(t *testing.T) {
 			Assign("CONCURRENT_REQUESTS=0").
 			Assign("DOWNLOAD_DELYA=1").
 			File("crawl.ini").
-			Environ([]string{"HOME=/", "CRAWL_HTTPCACHE_ENABLED=True", "CRAWL_DOWNLOAD_DELAY=fast", "CRAWLER=1"}).
+			Environ([]string{"HOME=/", "CRAWL_MEMDEBUG_ENABLED=True", "CRAWL_DOWNLOAD_DELAY=fast", "CRAWLER=1"}).
 			Spider("q", map[string]any{"ROBOTSTXT_OBEY": "maybe", "CONCURRENT_REQUESTS": "many", "USER_AGENT": make(chan int)}).
 			Configure("q", func(*Layer) error { return errors.New("no luck") }).
 			Assign("JOBDIR").
@@ -94,13 +94,13 @@ func TestErrorHidesSecrets(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	s, warnings, err := NewRegistry().Builder().
-		Spider("q", map[string]any{"JOBDRI": "x", "HTTPCACHE_ENABLED": true, "MY_OWN_SETTING": 1}).Build()
+		Spider("q", map[string]any{"JOBDRI": "x", "MEMDEBUG_ENABLED": true, "MY_OWN_SETTING": 1}).Build()
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
-		`HTTPCACHE_ENABLED="True" (spider q): this version has no HTTP cache`,
 		`JOBDRI (spider q): there is no such setting; did you mean JOBDIR?`,
+		`MEMDEBUG_ENABLED="True" (spider q): there are no Python objects to count`,
 		`MY_OWN_SETTING (spider q): there is no such setting`,
 	}
 	var got []string
@@ -110,7 +110,7 @@ func TestWarnings(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	for _, name := range []string{"JOBDRI", "HTTPCACHE_ENABLED"} {
+	for _, name := range []string{"JOBDRI", "MEMDEBUG_ENABLED"} {
 		if v, ok := s.Lookup(name); ok {
 			t.Errorf("Lookup(%s) = %v, want nothing", name, v)
 		}

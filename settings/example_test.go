@@ -9,7 +9,7 @@ import (
 
 func Example() {
 	s, warnings, err := settings.NewRegistry().Builder().
-		Spider("quotes", map[string]any{"DOWNLOAD_DELAY": 2, "CONCURRENT_REQUESTS": 4, "HTTPCACHE_ENABLED": true}).
+		Spider("quotes", map[string]any{"DOWNLOAD_DELAY": 2, "CONCURRENT_REQUESTS": 4, "MEMDEBUG_ENABLED": true}).
 		Environ([]string{"HOME=/root", "CRAWL_DOWNLOAD_DELAY=1"}).
 		Assign("DOWNLOAD_DELAY=0.25").
 		Build()
@@ -25,7 +25,7 @@ func Example() {
 		fmt.Printf("%s=%s from %s\n", name, v, v.Source)
 	}
 	// Output:
-	// warning: HTTPCACHE_ENABLED="True" (spider quotes): this version has no HTTP cache
+	// warning: MEMDEBUG_ENABLED="True" (spider quotes): there are no Python objects to count
 	// CONCURRENT_REQUESTS=4 from spider quotes
 	// DOWNLOAD_DELAY=250ms from -s DOWNLOAD_DELAY
 	// LOG_LEVEL=INFO from default

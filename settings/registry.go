@@ -99,7 +99,7 @@ func (r *Registry) snapshot() map[string]*Def {
 func builtin() []Def {
 	return slices.Concat(
 		engineDefs(), schedulerDefs(), jobDefs(), downloaderDefs(), wireDefs(), politeDefs(), identityDefs(), componentDefs(),
-		middlewareDefs(), logDefs(), closeDefs(), feedDefs(), memoryDefs(), unsupportedDefs(),
+		middlewareDefs(), httpCacheDefs(), logDefs(), closeDefs(), feedDefs(), memoryDefs(), unsupportedDefs(),
 	)
 }
 

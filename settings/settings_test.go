@@ -98,7 +98,7 @@ func TestGetters(t *testing.T) {
 func TestComponents(t *testing.T) {
 	t.Parallel()
 	s := build(t, `DOWNLOADER_MIDDLEWARES={"mine": 50, "retry": null, "stats": 1, "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": null}`)
-	want := []Component{{"stats", 1}, {"mine", 50}, {"offsite", 50}, {"robotstxt", 100}, {"httpauth", 300}, {"downloadtimeout", 350}, {"defaultheaders", 400}, {"useragent", 500}, {"metarefresh", 580}, {"httpcompression", 590}, {"cookies", 700}, {"httpproxy", 750}}
+	want := []Component{{"stats", 1}, {"mine", 50}, {"offsite", 50}, {"robotstxt", 100}, {"httpauth", 300}, {"downloadtimeout", 350}, {"defaultheaders", 400}, {"useragent", 500}, {"metarefresh", 580}, {"httpcompression", 590}, {"cookies", 700}, {"httpproxy", 750}, {"httpcache", 900}}
 	if got := s.Components("DOWNLOADER_MIDDLEWARES"); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -121,8 +121,8 @@ func TestAll(t *testing.T) {
 			t.Errorf("LOG_LEVEL from %v, want default", v.Source)
 		}
 	}
-	if !slices.IsSorted(names) || len(names) != 111 {
-		t.Errorf("%d names, want 111 in order: %v", len(names), names)
+	if !slices.IsSorted(names) || len(names) != 123 {
+		t.Errorf("%d names, want 123 in order: %v", len(names), names)
 	}
 	for range build(t).All() {
 		break // a caller may stop early

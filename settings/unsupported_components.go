@@ -12,21 +12,7 @@ func unsupportedMiddleware() []Def {
 }
 
 func unsupportedCache() []Def {
-	return unsupported(
-		"this version has no HTTP cache",
-		known("HTTPCACHE_ALWAYS_STORE", false),
-		known("HTTPCACHE_DBM_MODULE", "dbm"),
-		known("HTTPCACHE_DIR", "httpcache"),
-		known("HTTPCACHE_ENABLED", false),
-		known("HTTPCACHE_EXPIRATION_SECS", 0),
-		known("HTTPCACHE_GZIP", false),
-		known("HTTPCACHE_IGNORE_HTTP_CODES", []int{}),
-		known("HTTPCACHE_IGNORE_MISSING", false),
-		known("HTTPCACHE_IGNORE_RESPONSE_CACHE_CONTROLS", []string{}),
-		known("HTTPCACHE_IGNORE_SCHEMES", []string{"file"}),
-		known("HTTPCACHE_POLICY", "scrapy.extensions.httpcache.DummyPolicy"),
-		known("HTTPCACHE_STORAGE", "scrapy.extensions.httpcache.FilesystemCacheStorage"),
-	)
+	return unsupported(noDBM, known("HTTPCACHE_DBM_MODULE", "dbm"))
 }
 
 func unsupportedExtensions() []Def {

@@ -11,7 +11,7 @@ func TestEveryScrapySettingIsKnown(t *testing.T) {
 	t.Parallel()
 	ours := map[string]bool{
 		"CONCURRENT_PARSES": true, "COOKIES_PERSIST": true, "DOWNLOAD_MAX_IDLE_CONNECTIONS": true, "JOB_SYNC_INTERVAL": true,
-		"JOB_MAX_DISK": true, "DENY_PRIVATE_NETWORKS": true,
+		"JOB_MAX_DISK": true, "HTTPCACHE_MAX_SIZE": true, "DENY_PRIVATE_NETWORKS": true,
 		"JOB_WHEN_FINISHED": true, "SCHEDULER_MAX_PENDING": true, "SHUTDOWN_GRACE": true,
 	}
 	areas := map[string]int{}
@@ -61,14 +61,14 @@ func TestUnsupported(t *testing.T) {
 	for _, c := range []struct{ arg, problem, warning string }{
 		{arg: "TELNETCONSOLE_ENABLED=False"},
 		{arg: "TELNETCONSOLE_ENABLED=0"},
-		{arg: "HTTPCACHE_ENABLED=no"},
-		{arg: "HTTPCACHE_DIR=httpcache"},
+		{arg: "MEMDEBUG_ENABLED=no"},
+		{arg: "HTTPCACHE_DBM_MODULE=dbm"},
 		{arg: "REMOTE_CONTROL_ENABLED=False"},
 		{arg: "LOG_ENCODING=utf-8"},
 		{arg: "LOG_VERSIONS="},
 		{arg: "REMOTE_CONTROL_ENABLED=True", warning: "no remote control"}, // the default, but not what happens
 		{arg: "TELNETCONSOLE_PORT=6023", problem: "no telnet console"},
-		{arg: "HTTPCACHE_ENABLED=maybe", problem: "no HTTP cache"},
+		{arg: "MEMDEBUG_ENABLED=maybe", problem: "no Python objects"},
 		{arg: "LOG_STDOUT=True", problem: "not redirected"},
 		{arg: "FEED_EXPORT_BATCH_ITEM_COUNT=2", problem: "does not split a feed"},
 	} {

@@ -55,8 +55,17 @@ var table = map[string]row{
 		reason:  "a downloader fetches what it is given; it knows no queue and no spider",
 	},
 	"downloader/middleware": {
-		imports: []string{"crawl", "settings", "downloader", "internal/cookie", "internal/referrer", "internal/robots", "internal/weburl"},
+		imports: []string{"crawl", "settings", "downloader", "downloader/httpcache", "internal/cookie", "internal/referrer", "internal/robots", "internal/weburl"},
 		reason:  "middlewares wrap a fetcher and know nothing else of the engine",
+	},
+	"downloader/httpcache": {
+		imports: []string{"crawl", "settings", "downloader", "internal/weburl"},
+		tests:   []string{"downloader/httpcache/cachetest", "downloader/middleware"},
+		reason:  "the cache is one middleware, with policies and storages that a program may replace",
+	},
+	"downloader/httpcache/cachetest": {
+		imports: []string{"downloader/httpcache"},
+		reason:  "the contract is proved for any storage, also those of others",
 	},
 	"spiders/middleware": {
 		imports: []string{"crawl", "settings", "internal/referrer", "internal/weburl"},
@@ -149,7 +158,7 @@ var guards = []guard{
 	{path: "encoding/gob", reason: "what is stored is JSON or documented bytes; no stored type decides what code runs"},
 	{path: "github.com/rogpeppe/go-internal", tests: true, reason: "it is a test tool"},
 	{path: "go.uber.org/goleak", tests: true, reason: "it is a test tool"},
-	{path: "testing", users: []string{"crawltest", "scheduler/schedulertest", "feeds/feedstest"}, tests: true, reason: "the program must not carry the test framework"},
+	{path: "testing", users: []string{"crawltest", "scheduler/schedulertest", "feeds/feedstest", "downloader/httpcache/cachetest"}, tests: true, reason: "the program must not carry the test framework"},
 }
 
 // surroundings are what of package os only cmd may touch, and why.
