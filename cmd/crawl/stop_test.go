@@ -27,6 +27,7 @@ func TestSignalAndResume(t *testing.T) {
 				p := j.start()
 				<-reached
 				p.signal(t, s.sig)
+				p.waitFor(t, "Received SIG")
 				release()
 				if c := p.code(); c != s.code {
 					t.Fatalf("exit code %d, want %d; log:\n%s", c, s.code, p.log.String())
