@@ -14,7 +14,7 @@ import (
 //	crawl.Wait[crawl.SchedulerEmpty](ctx, env.Signals, func() bool { return !env.NeedsBackout() })
 //
 // done is called in the caller's goroutine; events that happen while it runs
-// count as one. The error wraps the cause of ctx, which is [ErrStopped] in a
+// count as one. An event counts also if ctx ended since. The error wraps the cause of ctx, which is [ErrStopped] in a
 // Start that is stopped.
 //
 // Start, an extension and goroutines of their own may wait. A callback and a
@@ -31,14 +31,28 @@ func Wait[E any](ctx context.Context, s *Signals, done func() bool) error {
 		return nil
 	}
 	for {
+		ended := false
 		select {
 		case <-told:
-			if done == nil || done() {
-				return nil
-			}
 		case <-ctx.Done():
-			return fmt.Errorf("wait for %v: %w", t, context.Cause(ctx))
+			ended = !received(told) // of both the event came first
 		}
+		switch {
+		case ended:
+			return fmt.Errorf("wait for %v: %w", t, context.Cause(ctx))
+		case done == nil || done():
+			return nil
+		}
+	}
+}
+
+// received takes what is in a channel, and reports whether there was anything.
+func received(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -68,6 +68,28 @@ func TestWaitForTheNext(t *testing.T) {
 	})
 }
 
+// An event that happened before the context ended is not lost over that.
+func TestWaitTakesTheEventFirst(t *testing.T) {
+	t.Parallel()
+	for range 100 {
+		var s crawl.Signals
+		ctx, cancel := context.WithCancel(t.Context())
+		asked := 0
+		err := crawl.Wait[event](ctx, &s, func() bool {
+			if asked++; asked == 1 {
+				if err := crawl.Send(ctx, &s, event{}); err != nil {
+					t.Error(err)
+				}
+				cancel()
+			}
+			return asked == 2
+		})
+		if err != nil {
+			t.Fatalf("Wait returned %v, want none after %d questions", err, asked)
+		}
+	}
+}
+
 func TestWaitGivesUp(t *testing.T) {
 	t.Parallel()
 	var s crawl.Signals

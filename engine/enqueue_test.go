@@ -301,7 +301,11 @@ func TestCallbacksCanNotWait(t *testing.T) {
 			err := crawl.Wait[crawl.SchedulerEmpty](ctx, p.env.Signals, nil)
 			p.note("%s: %v", who, err != nil && strings.Contains(err.Error(), "can not wait"))
 		}
-		p.page = func(ctx context.Context, _ *crawl.Response, _ crawl.Out) error { wait(ctx, "callback"); return nil }
+		p.page = func(ctx context.Context, _ *crawl.Response, _ crawl.Out) error {
+			synctest.Wait() // until the extension waits
+			wait(ctx, "callback")
+			return nil
+		}
 		p.connect = func(env *crawl.Env) {
 			p.meet(env)
 			crawl.On(env.Signals, func(ctx context.Context, _ crawl.SpiderIdle) error { wait(ctx, "handler"); return nil })
