@@ -1,38 +1,18 @@
 package crawl_test
 
 import (
-	"bytes"
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/skeincrawl/skein/internal/conformance"
 )
 
-// conformance returns a file of the folder of test vectors.
-func conformance(t *testing.T, name string) []byte {
-	t.Helper()
-	dir := os.Getenv("CONFORMANCE_DIR")
-	if dir == "" {
-		t.Skip("CONFORMANCE_DIR is not set")
-	}
-	b, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-// cases reads a file of one JSON object a line.
+// cases reads a file of vectors.
 func cases[T any](t *testing.T, name string) []T {
 	t.Helper()
 	var all []T
-	for line := range bytes.Lines(conformance(t, name)) {
-		var v T
-		if err := json.Unmarshal(line, &v); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		all = append(all, v)
+	for _, c := range conformance.Cases[T](t, name) {
+		all = append(all, c.V)
 	}
 	return all
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/internal/conformance"
 )
 
 func TestBaseURLConformance(t *testing.T) {
@@ -63,7 +64,7 @@ func TestLinksOfRealPages(t *testing.T) {
 		File string `json:"file"`
 		URL  string `json:"document_url"`
 	}](t, "pages/pages.jsonl") {
-		body := conformance(t, "pages/"+c.File)
+		body := conformance.File(t, "pages/"+c.File)
 		page := func() *crawl.Response {
 			return &crawl.Response{URL: "http://example.com/dir/page", Header: http.Header{"Content-Type": {"text/html"}}, Body: body}
 		}

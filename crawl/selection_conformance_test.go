@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/internal/conformance"
 )
 
 type parselStep struct {
@@ -192,7 +193,7 @@ func TestCSSSelectConformance(t *testing.T) {
 		IDs                          []string `json:"expected_ids"`
 		Count                        *int     `json:"expected_count"`
 	}](t, "selectors/css_select.jsonl") {
-		r := htmlPage("http://example.com/", string(conformance(t, "selectors/docs/"+c.Document)))
+		r := htmlPage("http://example.com/", string(conformance.File(t, "selectors/docs/"+c.Document)))
 		var got []string
 		for one := range r.CSS(c.Selector).Each() {
 			id := one.Attr("id")

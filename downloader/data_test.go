@@ -1,16 +1,14 @@
 package downloader
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"mime"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/internal/conformance"
 )
 
 func TestData(t *testing.T) {
@@ -92,26 +90,14 @@ func (v *dataVector) check(t *testing.T) {
 }
 
 func TestConformanceData(t *testing.T) {
-	dir := os.Getenv("CONFORMANCE_DIR")
-	if dir == "" {
-		t.Skip("CONFORMANCE_DIR is not set")
-	}
-	file, err := os.Open(filepath.Join(dir, "url", "data_uri.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	passed, total := 0, 0
-	for lines := bufio.NewScanner(file); lines.Scan(); total++ {
-		var v dataVector
-		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
-			t.Fatal(err)
-		}
-		if t.Run(v.ID, v.check) {
+	cases := conformance.Cases[dataVector](t, "url/data_uri.jsonl")
+	passed := 0
+	for _, c := range cases {
+		if t.Run(c.ID, c.V.check) {
 			passed++
 		}
 	}
-	t.Logf("url/data_uri %d %d", passed, total)
+	t.Logf("url/data_uri %d %d", passed, len(cases))
 }
 
 func FuzzData(f *testing.F) {

@@ -89,9 +89,9 @@ func TestIdleHandlerEnqueuesDuplicates(t *testing.T) {
 // What is enqueued passes the signals, the policies and the filter, and no spider
 // middleware.
 func TestEnqueueAdmits(t *testing.T) {
-	s := newSections(3)
+	s := newSections(2)
 	s.begin = func(context.Context, crawl.Out) error {
-		for _, r := range []*crawl.Request{page("x/1"), page("x/1"), page("x/2"), page("x/3"), page("drop/1")} {
+		for _, r := range []*crawl.Request{page("z/1"), page("z/1"), page("x/1"), page("x/2"), page("x/3"), page("drop/1")} {
 			if err := s.env.Enqueue(r); err != nil {
 				t.Errorf("Enqueue(%v): %v", r, err)
 			}
@@ -127,8 +127,9 @@ func TestEnqueueAdmits(t *testing.T) {
 			return nil
 		})
 	}
-	finish(t.Context(), t, probeOptions(t, &s.probe, s)).want(t, "finished", map[string]int64{"scheduler/enqueued": 2, "dupefilter/filtered": 1})
-	s.wantNotes(t, "RequestDropped", "RequestDropped", "http://a.test/x/1, depth 0, start false", "http://a.test/x/2, depth 0, start false")
+	finish(t.Context(), t, probeOptions(t, &s.probe, s)).want(t, "finished", map[string]int64{"scheduler/enqueued": 3, "dupefilter/filtered": 1})
+	s.wantNotes(t, "RequestDropped", "RequestDropped", "http://a.test/x/1, depth 0, start false", "http://a.test/x/2, depth 0, start false",
+		"http://a.test/z/1, depth 0, start false")
 }
 
 // Enqueue fails before the spider is opened, and once the crawl closes.

@@ -1,14 +1,11 @@
 package scheduler
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/skeincrawl/skein/internal/conformance"
 )
 
 // fingerprintVector is a line of url/fingerprint.jsonl: a known fingerprint, or
@@ -61,28 +58,12 @@ func (v fingerprintVector) passes() bool {
 
 // TestFingerprintConformance logs "family passed total" with the IDs that failed.
 func TestFingerprintConformance(t *testing.T) {
-	dir := os.Getenv("CONFORMANCE_DIR")
-	if dir == "" {
-		t.Skip("CONFORMANCE_DIR is not set: it names the folder of public test vectors")
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "url", "fingerprint.jsonl"))
-	if os.IsNotExist(err) {
-		t.Skipf("no url/fingerprint.jsonl in %s", dir)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	total := 0
+	cases := conformance.Cases[fingerprintVector](t, "url/fingerprint.jsonl")
+	total := len(cases)
 	var failed []string
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, len(data)+1)
-	for lines.Scan() {
-		var v fingerprintVector
-		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
-			t.Fatalf("%v in %s", err, lines.Text())
-		}
-		if total++; !v.passes() {
-			failed = append(failed, v.ID)
+	for _, c := range cases {
+		if !c.V.passes() {
+			failed = append(failed, c.ID)
 		}
 	}
 	t.Logf("url/fingerprint %d %d %s", total-len(failed), total, strings.Join(failed, " "))

@@ -1,16 +1,13 @@
 package httpcache
 
 import (
-	"bufio"
-	"encoding/json"
-	"errors"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/skeincrawl/skein/internal/conformance"
 )
 
 // vectors calls f for each case of a file of published test vectors. f returns
@@ -18,39 +15,21 @@ import (
 // "family passed total" with the IDs.
 func vectors[C any](t *testing.T, name string, f func(t *testing.T, c *C) string, judge func(t *testing.T, c *C, failure string)) {
 	t.Helper()
-	dir := os.Getenv("CONFORMANCE_DIR")
-	if dir == "" {
-		t.Skip("CONFORMANCE_DIR is not set")
-	}
-	file, err := os.Open(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 16<<20)
-	total, others := 0, []string{}
-	for lines.Scan() {
-		var id struct{ ID string }
-		c := new(C)
-		if err := errors.Join(json.Unmarshal(lines.Bytes(), &id), json.Unmarshal(lines.Bytes(), c)); err != nil {
-			t.Fatalf("%s: %v", id.ID, err)
-		}
-		total++
-		t.Run(id.ID, func(t *testing.T) {
+	cases := conformance.Cases[C](t, name)
+	total, others := len(cases), []string{}
+	for i := range cases {
+		id, c := cases[i].ID, &cases[i].V
+		t.Run(id, func(t *testing.T) {
 			failure := ""
 			synctest.Test(t, func(t *testing.T) {
 				<-time.After(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
 				failure = f(t, c)
 			})
 			if failure != "" {
-				others = append(others, id.ID)
+				others = append(others, id)
 			}
 			judge(t, c, failure)
 		})
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
 	}
 	t.Logf("%s %d %d %s", strings.TrimSuffix(name, ".jsonl"), total-len(others), total, strings.Join(others, " "))
 }

@@ -1,56 +1,32 @@
 package middleware
 
 import (
-	"bufio"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/internal/conformance"
 )
 
 // vectors calls f for each case of a file of published test vectors, and logs
 // "family passed total" with the IDs that failed or do not apply.
 func vectors[C any](t *testing.T, name string, f func(t *testing.T, c C)) {
-	dir := os.Getenv("CONFORMANCE_DIR")
-	if dir == "" {
-		t.Skip("CONFORMANCE_DIR is not set")
-	}
-	file, err := os.Open(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 16<<20)
-	var total int
+	cases := conformance.Cases[C](t, name)
+	total := len(cases)
 	var others []string
-	for lines.Scan() {
-		var id struct{ ID, Test string }
-		var c C
-		if err := json.Unmarshal(lines.Bytes(), &id); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			t.Fatalf("%s: %v", id.ID, err)
-		}
-		total++
-		t.Run(id.ID, func(t *testing.T) {
+	for _, c := range cases {
+		t.Run(c.ID, func(t *testing.T) {
 			defer func() {
 				if t.Failed() || t.Skipped() {
-					others = append(others, id.ID)
+					others = append(others, c.ID)
 				}
 			}()
-			f(t, c)
+			f(t, c.V)
 		})
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
 	}
 	t.Logf("%s %d %d %s", strings.TrimSuffix(name, ".jsonl"), total-len(others), total, strings.Join(others, " "))
 }

@@ -10,8 +10,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -21,6 +19,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/internal/conformance"
 )
 
 // encode encodes data with a coding, "raw" being the bare form of deflate.
@@ -215,10 +214,7 @@ func TestConformanceCompression(t *testing.T) {
 		Prefix    string `json:"expected_prefix"`
 	},
 	) {
-		body, err := os.ReadFile(filepath.Join(os.Getenv("CONFORMANCE_DIR"), "compression", c.File))
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := conformance.File(t, "compression/"+c.File)
 		env, _ := newEnv(t, nil)
 		if c.Bomb {
 			if _, err := decoded(t, env, &crawl.Request{Options: crawl.Options{MaxSize: 1 << 20}}, body, c.Coding); crawl.KindOf(err) != crawl.FailTooLarge {

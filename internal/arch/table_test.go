@@ -10,7 +10,7 @@ type row struct {
 
 // testHelpers may be imported by the tests of every package that they do not
 // import themselves.
-var testHelpers = []string{"crawltest", "internal/faultfs"}
+var testHelpers = []string{"crawltest", "internal/conformance", "internal/faultfs"}
 
 // table has every package of the module. Imports go one way: down.
 var table = map[string]row{
@@ -23,10 +23,11 @@ var table = map[string]row{
 		imports: []string{"crawl", "settings", "internal/weburl"},
 		reason:  "links and redirects get their Referer by the same rules, and their middlewares do not know each other",
 	},
-	"internal/robots":  {tests: []string{"internal/weburl"}, reason: "rules of robots.txt need nothing of a crawler"},
-	"internal/faultfs": {imports: []string{"jobs"}, reason: "a disk that fails implements the file system of jobs"},
-	"internal/arch":    {reason: "it reads sources and imports none"},
-	"internal/demo":    {reason: "the site that is crawled knows nothing of the crawler"},
+	"internal/robots":      {tests: []string{"internal/weburl"}, reason: "rules of robots.txt need nothing of a crawler"},
+	"internal/faultfs":     {imports: []string{"jobs"}, reason: "a disk that fails implements the file system of jobs"},
+	"internal/conformance": {reason: "it reads files of vectors; what they mean is up to the tests"},
+	"internal/arch":        {reason: "it reads sources and imports none"},
+	"internal/demo":        {reason: "the site that is crawled knows nothing of the crawler"},
 	"internal/docs": {
 		tests:  []string{"settings", "engine/builtin", "internal/demo"},
 		reason: "its tests compare the documentation with the program; the program does not know it",
@@ -158,7 +159,7 @@ var guards = []guard{
 	{path: "encoding/gob", reason: "what is stored is JSON or documented bytes; no stored type decides what code runs"},
 	{path: "github.com/rogpeppe/go-internal", tests: true, reason: "it is a test tool"},
 	{path: "go.uber.org/goleak", tests: true, reason: "it is a test tool"},
-	{path: "testing", users: []string{"crawltest", "scheduler/schedulertest", "feeds/feedstest", "downloader/httpcache/cachetest"}, tests: true, reason: "the program must not carry the test framework"},
+	{path: "testing", users: []string{"crawltest", "internal/conformance", "scheduler/schedulertest", "feeds/feedstest", "downloader/httpcache/cachetest"}, tests: true, reason: "the program must not carry the test framework"},
 }
 
 // surroundings are what of package os only cmd may touch, and why.

@@ -1,56 +1,32 @@
 package cookie
 
 import (
-	"bufio"
 	"encoding/json"
 	"net/http"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/skeincrawl/skein/internal/conformance"
 )
 
 // suite runs one file of published vectors and logs "family passed total" with the
 // IDs that failed. A failure without a reason in except fails the test.
 func suite[C any](t *testing.T, name string, except map[string]string, f func(c C) (ok bool, text string)) {
-	dir := os.Getenv("CONFORMANCE_DIR")
-	if dir == "" {
-		t.Skip("CONFORMANCE_DIR is not set")
-	}
-	file, err := os.Open(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	passed, total := 0, 0
+	cases := conformance.Cases[C](t, name)
+	passed, total := 0, len(cases)
 	var failed []string
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var id struct{ ID, Test, Domain string }
-		var c C
-		if err := json.Unmarshal(lines.Bytes(), &id); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			t.Fatalf("%s: %v", id.ID, err)
-		}
-		total++
-		ok, text := f(c)
-		why := except[id.Test+id.Domain]
+	for _, c := range cases {
+		ok, text := f(c.V)
 		if ok {
 			passed++
 			continue
 		}
-		failed = append(failed, id.ID)
-		if why == "" {
-			t.Errorf("%s %s: %s", id.ID, id.Test, text)
+		failed = append(failed, c.ID)
+		if except[c.Test+c.Domain] == "" {
+			t.Errorf("%s %s: %s", c.ID, c.Test, text)
 		}
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
 	}
 	t.Logf("%s %d %d %s", strings.TrimSuffix(name, ".jsonl"), passed, total, strings.Join(failed, " "))
 }

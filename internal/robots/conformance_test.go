@@ -1,40 +1,19 @@
 package robots
 
 import (
-	"bufio"
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/skeincrawl/skein/internal/conformance"
 	"github.com/skeincrawl/skein/internal/weburl"
 )
 
 // vectors calls f for each case of a file of published test vectors.
 func vectors[C any](t *testing.T, name string, f func(c C)) {
 	t.Helper()
-	dir := os.Getenv("CONFORMANCE_DIR")
-	if dir == "" {
-		t.Skip("CONFORMANCE_DIR is not set")
-	}
-	file, err := os.Open(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var c C
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			t.Fatalf("%s: %v", lines.Text(), err)
-		}
-		f(c)
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
+	for _, c := range conformance.Cases[C](t, name) {
+		f(c.V)
 	}
 }
 
@@ -130,10 +109,7 @@ var agentLine = regexp.MustCompile(`(?im)^\s*user-agent\s*:`)
 func TestConformanceRealFiles(t *testing.T) {
 	passed, total := 0, 0
 	vectors(t, "robots/real_files.jsonl", func(c struct{ ID, File string }) {
-		body, err := os.ReadFile(filepath.Join(os.Getenv("CONFORMANCE_DIR"), "robots", c.File))
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := conformance.File(t, "robots/"+c.File)
 		total++
 		if len(Parse(body).agents) > 0 == agentLine.Match(body) {
 			passed++

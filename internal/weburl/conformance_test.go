@@ -1,17 +1,15 @@
 package weburl
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
+
+	"github.com/skeincrawl/skein/internal/conformance"
 )
 
 // vector is one line of a file of test vectors; each file uses some fields.
@@ -91,17 +89,16 @@ type family struct {
 // TestConformance runs the public test vectors in the folder CONFORMANCE_DIR
 // and logs "family passed total" with the IDs that failed.
 func TestConformance(t *testing.T) {
-	dir := os.Getenv("CONFORMANCE_DIR")
-	if dir == "" {
-		t.Skip("CONFORMANCE_DIR is not set: it names the folder of public test vectors")
-	}
 	for _, f := range families {
-		t.Run(f.name, func(t *testing.T) { f.run(t, dir) })
+		t.Run(f.name, f.run)
 	}
 }
 
-func (f family) run(t *testing.T, dir string) {
-	vectors := load(t, filepath.Join(dir, filepath.FromSlash(f.name)+".jsonl"))
+func (f family) run(t *testing.T) {
+	var vectors []vector
+	for _, c := range conformance.Cases[vector](t, f.name+".jsonl") {
+		vectors = append(vectors, c.V)
+	}
 	if f.applies != nil {
 		vectors = slices.DeleteFunc(vectors, func(v vector) bool { return !f.applies(&v) })
 	}
@@ -121,25 +118,4 @@ func (f family) run(t *testing.T, dir string) {
 		t.Errorf("%s: %d of %d pass, want %d %%", f.name, passed, len(vectors), f.floor)
 	}
 	t.Logf("%s %d %d %s", f.name, passed, len(vectors), strings.Join(failed, " "))
-}
-
-func load(t *testing.T, path string) (vectors []vector) {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if os.IsNotExist(err) {
-		t.Skipf("%s does not exist", path)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, len(data)+1)
-	for lines.Scan() {
-		var v vector
-		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
-			t.Fatalf("%s: %v in %s", path, err, lines.Text())
-		}
-		vectors = append(vectors, v)
-	}
-	return vectors
 }

@@ -1,49 +1,24 @@
 package middleware
 
 import (
-	"bufio"
-	"encoding/json"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/internal/conformance"
 )
 
-// conformance calls f for each case of a file of published vectors, and logs
+// vectors calls f for each case of a file of published vectors, and logs
 // "family passed total" with the IDs that failed.
-func conformance[C any](t *testing.T, name string, f func(t *testing.T, c C)) {
-	dir := os.Getenv("CONFORMANCE_DIR")
-	if dir == "" {
-		t.Skip("CONFORMANCE_DIR is not set")
-	}
-	file, err := os.Open(filepath.Join(dir, name+".jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	total := 0
+func vectors[C any](t *testing.T, name string, f func(t *testing.T, c C)) {
+	cases := conformance.Cases[C](t, name+".jsonl")
+	total := len(cases)
 	var failed []string
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var id struct{ ID string }
-		var c C
-		if err := json.Unmarshal(lines.Bytes(), &id); err != nil {
-			t.Fatal(err)
+	for _, c := range cases {
+		if !t.Run(c.ID, func(t *testing.T) { f(t, c.V) }) {
+			failed = append(failed, c.ID)
 		}
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			t.Fatalf("%s: %v", id.ID, err)
-		}
-		total++
-		if !t.Run(id.ID, func(t *testing.T) { f(t, c) }) {
-			failed = append(failed, id.ID)
-		}
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
 	}
 	t.Logf("%s %d %d %s", name, total-len(failed), total, strings.Join(failed, " "))
 }
@@ -61,7 +36,7 @@ func wantReferer(t *testing.T, env *crawl.Env, h http.Header, from, to string, o
 }
 
 func TestConformanceRefererPolicy(t *testing.T) {
-	conformance(t, "referer/scrapy_policy", func(t *testing.T, c struct {
+	vectors(t, "referer/scrapy_policy", func(t *testing.T, c struct {
 		Policy  string
 		From    string `json:"from_url"`
 		To      string `json:"to_url"`
@@ -74,7 +49,7 @@ func TestConformanceRefererPolicy(t *testing.T) {
 }
 
 func TestConformanceRefererSource(t *testing.T) {
-	conformance(t, "referer/scrapy_policy_source", func(t *testing.T, c struct {
+	vectors(t, "referer/scrapy_policy_source", func(t *testing.T, c struct {
 		Setting map[string]any
 		Meta    struct {
 			Policy string `json:"referrer_policy"`
