@@ -43,6 +43,10 @@ type HTTPConfig struct {
 	// else it is passed on with [FlagDataLoss].
 	FailOnDataLoss bool `setting:"DOWNLOAD_FAIL_ON_DATALOSS"`
 
+	// Strict makes an error of a response that breaks the rules of HTTP/1; else
+	// what browsers can read is mended and flagged.
+	Strict bool `setting:"HTTP_STRICT"`
+
 	// MaxIdle bounds the idle connections over all hosts.
 	MaxIdle int `setting:"DOWNLOAD_MAX_IDLE_CONNECTIONS"`
 
@@ -141,7 +145,8 @@ func (h *HTTP) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response, er
 	if err != nil {
 		return nil, unsupported(err)
 	}
-	ctx, sent := trace(context.WithValue(ctx, fetchKey{}, ctx))
+	a := &awaited{head: r.Method == http.MethodHead}
+	ctx, sent := trace(context.WithValue(ctx, fetchKey{}, ctx), a)
 	defer sent.end()
 	ctx, transport, err := h.route(ctx, req, &r.Options)
 	if err != nil {
@@ -162,7 +167,7 @@ func (h *HTTP) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response, er
 	}
 	return &crawl.Response{
 		Request: r, URL: weburl.TrimFragment(r.URL), Status: resp.StatusCode, Header: resp.Header,
-		Body: body, Flags: flags, Proto: resp.Proto, Latency: latency,
+		Body: body, Flags: append(a.flags(), flags...), Proto: resp.Proto, Latency: latency,
 	}, nil
 }
 
@@ -202,7 +207,7 @@ func (h *HTTP) broken(f *fetch, resp *http.Response, body []byte, err error) ([]
 	switch {
 	case crawl.KindOf(err) != crawl.FailDataLoss:
 		return nil, nil, err
-	case wholeGzip(resp.Header, body, h.sizes.limit(f.r)):
+	case !h.cfg.Strict && wholeGzip(resp.Header, body, h.sizes.limit(f.r)):
 		return body, nil, nil
 	case !h.cfg.FailOnDataLoss:
 		return body, []string{FlagDataLoss}, nil

@@ -2,7 +2,6 @@ package downloader
 
 import (
 	"context"
-	"crypto/tls"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -172,16 +171,14 @@ func guarded(dial dialFunc) dialFunc {
 	}
 }
 
+// NetConn returns the connection below.
+func (g *guard) NetConn() net.Conn { return g.Conn }
+
 // release ends the guard of a connection that carries a request from now on.
 func release(got httptrace.GotConnInfo) {
-	for c := got.Conn; ; {
-		switch v := c.(type) {
-		case *guard:
-			v.stop()
-			return
-		case *tls.Conn:
-			c = v.NetConn()
-		default:
+	for c := got.Conn; c != nil; c = below(c) {
+		if g, ok := c.(*guard); ok {
+			g.stop()
 			return
 		}
 	}

@@ -49,15 +49,14 @@ func Tried(ctx context.Context) bool {
 	return s != nil && s.tried.Load()
 }
 
-// trace lets net/http report. Without [WithSent] it does nothing, since a trace
-// costs time in every request.
-func trace(ctx context.Context) (context.Context, *sending) {
+// trace lets net/http report: when it sends the request, and on which connection
+// the response is awaited.
+func trace(ctx context.Context, a *awaited) (context.Context, *sending) {
 	s := sendingOf(ctx)
-	if s == nil {
-		return ctx, nil
+	if s != nil {
+		s.tried.Store(true)
 	}
-	s.tried.Store(true)
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: s.wrote}), s
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: a.await, WroteHeaders: s.wrote}), s
 }
 
 // wrote is called by the goroutine that writes to the connection.

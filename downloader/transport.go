@@ -46,7 +46,7 @@ func newPools(cfg HTTPConfig) *pools {
 		config.NextProtos = []string{"http/1.1"}
 	}
 	config.ClientSessionCache = tls.NewLRUClientSessionCache(256)
-	p.dialer = &wire{open: cfg.Dial, tls: config, maxIdle: int64(cfg.MaxIdle), closeIdle: p.closeIdle}
+	p.dialer = &wire{open: cfg.Dial, tls: config, maxIdle: int64(cfg.MaxIdle), closeIdle: p.closeIdle, strict: cfg.Strict}
 	return p
 }
 
@@ -92,6 +92,7 @@ type wire struct {
 	open      dialFunc
 	tls       *tls.Config
 	closeIdle func()
+	strict    bool
 	maxIdle   int64 // 0 is no limit
 	conns     atomic.Int64
 	fetches   atomic.Int64
@@ -103,7 +104,11 @@ type wire struct {
 func (w *wire) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	ctx, end := untilFetchEnds(ctx)
 	defer end()
-	return w.connect(ctx, network, addr)
+	c, err := w.connect(ctx, network, addr)
+	if err != nil || w.strict {
+		return c, err
+	}
+	return &lenient{Conn: c}, nil
 }
 
 func (w *wire) connect(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -153,7 +158,10 @@ func (w *wire) dialWith(ctx context.Context, cfg *tls.Config, network, addr stri
 		_ = plain.Close() // the handshake's error tells more
 		return nil, err
 	}
-	return c, nil
+	if w.strict {
+		return c, nil
+	}
+	return lenientTLS(c), nil
 }
 
 // untilFetchEnds ends ctx, which has the values of a fetch's context but not its

@@ -49,6 +49,11 @@ func downloaderDefs() []Def {
 			Help: "Whether a response cut short is an error; else it is passed on with the flag dataloss.",
 		},
 		{
+			Name: "HTTP_STRICT", Default: false,
+			Help: "Whether a response that breaks the rules of HTTP is an error, even if browsers can read it; " +
+				"else it is mended and flagged.",
+		},
+		{
 			Name: "DOWNLOAD_MAX_IDLE_CONNECTIONS", Default: 256, Check: atLeast(1, "a count"),
 			Help: "How many idle connections are kept open, over all hosts.",
 		},

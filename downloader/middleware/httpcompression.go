@@ -32,6 +32,7 @@ type compressionConfig struct {
 	Enabled  bool  `setting:"COMPRESSION_ENABLED"`
 	MaxSize  int64 `setting:"DOWNLOAD_MAXSIZE"`
 	WarnSize int64 `setting:"DOWNLOAD_WARNSIZE"`
+	Strict   bool  `setting:"HTTP_STRICT"`
 }
 
 // newCompression asks for compressed responses and decodes them.
@@ -123,8 +124,7 @@ func (d *decoder) undo(c *coding, r *crawl.Request, resp *crawl.Response) error 
 		return nil
 	}
 	if c.magic != "" && !strings.HasPrefix(string(resp.Body[:min(len(resp.Body), len(c.magic))]), c.magic) {
-		flag(resp, FlagNotGzip)
-		return nil
+		return d.mend(resp, FlagNotGzip, errors.New("it is not compressed although its Content-Encoding says so"))
 	}
 	limit := d.limit(r)
 	body, err := c.read(&d.buffers, resp.Body, limit)
@@ -133,12 +133,28 @@ func (d *decoder) undo(c *coding, r *crawl.Request, resp *crawl.Response) error 
 	case errors.Is(err, downloader.ErrTooLarge):
 		return d.tooLarge(r, resp, len(body), limit)
 	case len(body) == 0:
-		return downloader.Broken(fmt.Errorf("decode %v: %w", resp, err))
+		return undecodable(resp, err)
 	default:
-		flag(resp, FlagTruncated)
+		if err := d.mend(resp, FlagTruncated, err); err != nil {
+			return err
+		}
 	}
 	resp.Body = body
 	return nil
+}
+
+// mend flags a response that does not keep its Content-Encoding. Where only what
+// is right may pass, it returns the error for it.
+func (d *decoder) mend(resp *crawl.Response, f string, why error) error {
+	if d.cfg.Strict {
+		return undecodable(resp, why)
+	}
+	flag(resp, f)
+	return nil
+}
+
+func undecodable(resp *crawl.Response, why error) error {
+	return downloader.Broken(fmt.Errorf("decode %v: %w", resp, why))
 }
 
 func (d *decoder) limit(r *crawl.Request) int64 {

@@ -97,6 +97,10 @@ func TestCompression(t *testing.T) {
 				t.Errorf("%d bytes, codings %q, flags %q; want %d, %q, %q", len(resp.Body), resp.Header["Content-Encoding"], resp.Flags, len(tt.want), tt.left, tt.flags)
 			}
 			wantStats(t, env, map[string]int64{"httpcompression/response_count": 1, "httpcompression/response_bytes": int64(len(tt.want))})
+			env, _ = newEnv(t, map[string]any{"HTTP_STRICT": true})
+			if _, err = decoded(t, env, &crawl.Request{}, tt.body, tt.codings...); (err != nil) != (tt.flags != nil) {
+				t.Errorf("HTTP_STRICT: error = %v, flags otherwise %q", err, tt.flags)
+			}
 		})
 	}
 }

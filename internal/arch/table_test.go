@@ -19,6 +19,7 @@ var table = map[string]row{
 
 	"internal/weburl": {reason: "rules of URLs need nothing of a crawler"},
 	"internal/cookie": {imports: []string{"internal/weburl"}, reason: "the rules of cookies need hosts and nothing of a crawler"},
+	"internal/h1":     {reason: "how bytes become a response does not depend on who asked for it"},
 	"internal/referrer": {
 		imports: []string{"crawl", "settings", "internal/weburl"},
 		reason:  "links and redirects get their Referer by the same rules, and their middlewares do not know each other",
@@ -52,7 +53,7 @@ var table = map[string]row{
 		reason:  "the contract is proved for any frontier, also those of others",
 	},
 	"downloader": {
-		imports: []string{"crawl", "settings", "internal/weburl"},
+		imports: []string{"crawl", "settings", "internal/h1", "internal/weburl"},
 		reason:  "a downloader fetches what it is given; it knows no queue and no spider",
 	},
 	"downloader/middleware": {

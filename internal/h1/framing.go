@@ -1,0 +1,67 @@
+package h1
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+)
+
+// framing is what a head says about where its body ends.
+type framing struct {
+	lengths []string // that differ
+	chunked bool
+}
+
+// addLength takes the value of a Content-Length. A list of equal numbers is that
+// number (RFC 9110 §8.6). It reports whether the value is a length at all: else
+// the body goes on to the end of the connection, as without.
+func (f *framing) addLength(value []byte, h *head) bool {
+	all := bytes.Split(value, []byte(","))
+	for i, one := range all {
+		all[i] = bytes.TrimSpace(one)
+		if !isLength(all[i]) {
+			return false
+		}
+	}
+	for _, one := range all {
+		if !slices.Contains(f.lengths, string(one)) {
+			f.lengths = append(f.lengths, string(one))
+		}
+	}
+	if len(all) > 1 {
+		h.notes |= HeaderMended
+	}
+	return true
+}
+
+func isLength(b []byte) bool {
+	_, err := strconv.ParseUint(string(b), 10, 63)
+	return err == nil
+}
+
+// addCodings takes the value of a Transfer-Encoding. All but chunked is ignored,
+// as browsers do, and chunked counts once.
+func (f *framing) addCodings(value []byte, h *head) {
+	for coding := range bytes.SplitSeq(value, []byte(",")) {
+		coding, _, _ = bytes.Cut(coding, []byte(";"))
+		if !f.chunked && bytes.EqualFold(bytes.TrimSpace(coding), []byte("chunked")) {
+			f.chunked = true
+		} else {
+			h.notes |= HeaderMended
+		}
+	}
+}
+
+// frame appends the lines that say where the body ends. Lengths that differ are
+// left for the reader to refuse: who believes in one of them may be made to take
+// the end of a body for a response (RFC 9112 §6.3). Chunks came with HTTP/1.1.
+func (h *head) frame(dst []byte, f *framing) []byte {
+	h.chunked = f.chunked && !h.old
+	for _, length := range f.lengths {
+		dst = append(append(append(dst, "Content-Length: "...), length...), "\r\n"...)
+	}
+	if h.chunked {
+		dst = append(dst, "Transfer-Encoding: chunked\r\n"...)
+	}
+	return dst
+}
