@@ -49,7 +49,7 @@ func BenchmarkHTTP(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := h.buffers.Read(resp.Body, -1, 0); err != nil {
+				if _, err := h.buffers.Read(b.Context(), resp.Body, -1, 0); err != nil {
 					b.Fatal(err)
 				}
 				_ = resp.Body.Close()

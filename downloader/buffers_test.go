@@ -14,7 +14,7 @@ func TestBuffersRead(t *testing.T) {
 		want := bytes.Repeat([]byte("0123456789"), size/10+1)[:size]
 		for _, hint := range []int64{-1, 0, int64(size), int64(size) - 1, int64(size) + 1, 10 * int64(size)} {
 			for _, limit := range []int64{0, int64(size), int64(size) + 1} {
-				got, err := b.Read(bytes.NewReader(want), hint, limit)
+				got, err := b.Read(t.Context(), bytes.NewReader(want), hint, limit)
 				if err != nil || !bytes.Equal(got, want) {
 					t.Fatalf("size %d, hint %d, limit %d: %d bytes, %v", size, hint, limit, len(got), err)
 				}
@@ -26,8 +26,8 @@ func TestBuffersRead(t *testing.T) {
 // The bytes belong to the caller: the next read must not change them.
 func TestBuffersReadOwned(t *testing.T) {
 	var b Buffers
-	first, _ := b.Read(iotest.OneByteReader(bytes.NewReader([]byte("first"))), -1, 0)
-	_, _ = b.Read(bytes.NewReader([]byte("other")), -1, 0)
+	first, _ := b.Read(t.Context(), iotest.OneByteReader(bytes.NewReader([]byte("first"))), -1, 0)
+	_, _ = b.Read(t.Context(), bytes.NewReader([]byte("other")), -1, 0)
 	if string(first) != "first" {
 		t.Errorf("the first body became %q", first)
 	}
@@ -37,12 +37,12 @@ func TestBuffersReadErrors(t *testing.T) {
 	var b Buffers
 	body := make([]byte, 1000)
 	for _, hint := range []int64{-1, 10, 1000, maxExact + 1} {
-		got, err := b.Read(bytes.NewReader(body), hint, 999)
+		got, err := b.Read(t.Context(), bytes.NewReader(body), hint, 999)
 		if !errors.Is(err, ErrTooLarge) || len(got) != 1000 {
 			t.Errorf("hint %d: %d bytes, %v, want 1000 and ErrTooLarge", hint, len(got), err)
 		}
 		cut := io.MultiReader(bytes.NewReader(body), iotest.ErrReader(io.ErrUnexpectedEOF))
-		if got, err = b.Read(cut, hint, 0); !errors.Is(err, io.ErrUnexpectedEOF) || len(got) != 1000 {
+		if got, err = b.Read(t.Context(), cut, hint, 0); !errors.Is(err, io.ErrUnexpectedEOF) || len(got) != 1000 {
 			t.Errorf("hint %d: %d bytes, %v, want 1000 and an unexpected EOF", hint, len(got), err)
 		}
 	}

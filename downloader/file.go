@@ -52,7 +52,10 @@ func (h *File) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response, er
 	if err != nil {
 		return nil, unsupported(fmt.Errorf("read %v: %w", r, err))
 	}
-	body, err := h.read(r, name)
+	body, err := h.read(ctx, r, name)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("read %v: %w", r, context.Cause(ctx))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +67,7 @@ func (h *File) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response, er
 }
 
 // read reads a regular file: others may not end, or never begin.
-func (h *File) read(r *crawl.Request, name string) ([]byte, error) {
+func (h *File) read(ctx context.Context, r *crawl.Request, name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s is no regular file", name)
@@ -78,7 +81,7 @@ func (h *File) read(r *crawl.Request, name string) ([]byte, error) {
 	}
 	defer f.Close() //nolint:errcheck // it was only read.
 	limit := sizes{max: h.cfg.MaxSize}.limit(r)
-	body, err := h.buffers.Read(f, info.Size(), limit)
+	body, err := h.buffers.Read(ctx, f, info.Size(), limit)
 	switch {
 	case errors.Is(err, ErrTooLarge):
 		return nil, TooLarge(fmt.Errorf("the file %s is larger than download max size (%d) in request %v", name, limit, r))

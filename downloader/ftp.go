@@ -114,7 +114,7 @@ func (h *FTP) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response, err
 // read reads the file within its limits, and whether it was whole.
 func (h *FTP) read(f *fetch, c *ftpConn) ([]byte, error) {
 	f.reading = true
-	body, err := h.buffers.Read(c.data, -1, h.sizes.limit(f.r))
+	body, err := h.buffers.Read(f.ctx, c.data, -1, h.sizes.limit(f.r))
 	switch {
 	case errors.Is(err, ErrTooLarge):
 		return nil, h.sizes.tooLarge(f.r, "Received", int64(len(body)))

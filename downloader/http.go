@@ -182,7 +182,7 @@ func (h *HTTP) body(f *fetch, resp *http.Response) ([]byte, []string, error) {
 		return nil, nil, h.sizes.tooLarge(f.r, "Expected to receive", size)
 	}
 	h.sizes.check(f.r, "Expected to receive", resp.ContentLength)
-	body, err := h.buffers.Read(resp.Body, resp.ContentLength, limit)
+	body, err := h.buffers.Read(f.ctx, resp.Body, resp.ContentLength, limit)
 	switch {
 	case err == nil:
 	case errors.Is(err, ErrTooLarge):

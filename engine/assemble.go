@@ -128,6 +128,7 @@ func (e *Engine) assembleDownloader() error {
 		slotsConfig.Concurrency = e.cfg.PerAddress
 	}
 	e.slots = downloader.NewSlots(slotsConfig)
+	e.budget = downloader.NewBudget(e.cfg.MaxHeld, e.env.Logger("downloader"))
 	e.env.Keep(slotsNote, e.slots.Save)
 	e.retry = downloader.NewRetryPolicy(e.env)
 	var handlers error

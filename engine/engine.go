@@ -37,6 +37,7 @@ type Config struct {
 	Requests   int           `setting:"CONCURRENT_REQUESTS"`
 	Parses     int           `setting:"CONCURRENT_PARSES"`
 	MaxBytes   int64         `setting:"SCRAPER_SLOT_MAX_ACTIVE_SIZE"`
+	MaxHeld    int64         `setting:"DOWNLOAD_MAX_ACTIVE_SIZE"`
 	MaxPending int           `setting:"SCHEDULER_MAX_PENDING"`
 	Grace      time.Duration `setting:"SHUTDOWN_GRACE"`
 	JobDir     string        // JOBDIR as it is for this spider
@@ -81,6 +82,7 @@ type Engine struct {
 	env        *crawl.Env
 	log        zerolog.Logger
 	slots      *downloader.Slots
+	budget     *downloader.Budget
 	router     downloader.Router
 	chain      crawl.Fetcher
 	handler    crawl.Handler

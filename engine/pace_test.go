@@ -281,3 +281,29 @@ func TestSlotHoldsWithFetch(t *testing.T) {
 		t.Errorf("%d downloads of a slot at once, want at most 2", got)
 	}
 }
+
+// DOWNLOAD_MAX_ACTIVE_SIZE: bodies that do not fit beside each other come one
+// after the other, and the crawl ends, also if callbacks that hold one wait for
+// another.
+func TestBytesHeld(t *testing.T) {
+	for _, nested := range []bool{false, true} {
+		var held, most atomic.Int64
+		srv := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("x", 1<<20)) })
+		p := (&probe{}).starts(urls(srv.URL, 20)...)
+		p.page = func(ctx context.Context, r *crawl.Response, out crawl.Out) error {
+			n := held.Add(int64(len(r.Body)))
+			most.Store(max(n, most.Load()))
+			defer held.Add(-int64(len(r.Body)))
+			if !nested {
+				return nil
+			}
+			_, err := out.Fetch(ctx, &crawl.Request{URL: r.URL + "/inner"})
+			return err
+		}
+		p.crawl(t, "DOWNLOAD_MAX_ACTIVE_SIZE=1MiB", "SCRAPER_SLOT_MAX_ACTIVE_SIZE=1GiB", "CONCURRENT_PARSES=8").want(t, "finished", nil)
+		if got := most.Load(); !nested && got > 2<<20 {
+			t.Errorf("callbacks held %d bytes at once", got)
+		}
+		p.wantLogged(t, map[string]int{"DOWNLOAD_MAX_ACTIVE_SIZE allows": 1})
+	}
+}

@@ -21,7 +21,8 @@ type worker struct {
 	settled   bool
 	placeless bool  // has given its place of the wire gate back for a while
 	bytes     int64 // counted in the bytes gate
-	parsing   bool  // holds a place of the parse gate
+	share     *downloader.Share
+	parsing   bool // holds a place of the parse gate
 	parts     uint64
 	log       crawl.StepLog
 	failure   *crawl.Failure // that reached the spider's errback, or nobody
@@ -46,6 +47,7 @@ func (w *worker) work() {
 func (w *worker) end(outcome scheduler.Outcome, s *step) {
 	w.settle(scheduler.SlotHint{Unused: outcome.Kind == scheduler.Release})
 	w.leaveParse()
+	w.share.Release()
 	outcome.Key.Lease = w.lease.ID
 	if outcome.Kind == scheduler.Done {
 		outcome.Cookies = w.log.TakeCookies()
@@ -110,6 +112,7 @@ func (w *worker) decode() (*crawl.Request, error) {
 
 func (w *worker) download() (*crawl.Response, scheduler.SlotHint, error) {
 	ctx := crawl.WithWait(crawl.WithStepLog(withBeside(w.run.work, w.beside), &w.log), w.whileWaiting)
+	ctx, w.share = w.e.budget.Share(ctx)
 	if !w.lease.Paced {
 		return w.e.fetch(ctx, w.req)
 	}
@@ -153,6 +156,7 @@ func (w *worker) countBytes(resp *crawl.Response) {
 		w.bytes = max(int64(len(resp.Body)), 1024)
 	}
 	w.run.bytes.Add(w.bytes)
+	w.share.Set(w.bytes)
 }
 
 // enterParse waits for a place among the running callbacks.
@@ -275,6 +279,7 @@ func (w *worker) judge(ctx context.Context, s *step, err error, resp *crawl.Resp
 // database, a descriptor) may take a while to come back.
 func (w *worker) waitToUndo(ctx context.Context) {
 	w.leaveParse()
+	w.share.Release()
 	w.run.send(message{progress: scheduler.Progress{Lease: w.lease.ID, Left: true}})
 	w.run.undone(ctx)
 }
@@ -295,6 +300,7 @@ func (w *worker) nested(ctx context.Context, r *crawl.Request) (*crawl.Response,
 		w.leaveParse()
 		defer w.enterParse()
 	}
+	w.share.Yield()
 	ctx, cancel := context.WithCancelCause(crawl.WithStepLog(ctx, &w.log))
 	defer cancel(nil)
 	defer context.AfterFunc(w.run.work, func() { cancel(crawl.ErrStopped) })() //nolint:contextcheck // ctx may be any.

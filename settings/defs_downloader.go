@@ -49,6 +49,11 @@ func downloaderDefs() []Def {
 			Help: "Whether a response cut short is an error; else it is passed on with the flag dataloss.",
 		},
 		{
+			Name: "DOWNLOAD_MAX_ACTIVE_SIZE", Default: int64(256 << 20), ZeroIsOff: true,
+			Help: "Bytes of response bodies that may be held at one time, from their first byte to the end of their callbacks; " +
+				"beyond that, downloads wait for each other.",
+		},
+		{
 			Name: "HTTP_STRICT", Default: false,
 			Help: "Whether a response that breaks the rules of HTTP is an error, even if browsers can read it; " +
 				"else it is mended and flagged.",

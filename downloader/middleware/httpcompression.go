@@ -68,7 +68,7 @@ func (d *decoder) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response,
 		return resp, err
 	}
 	encoded := len(resp.Body)
-	if err := d.decode(r, resp); err != nil {
+	if err := d.decode(ctx, r, resp); err != nil {
 		return nil, err
 	}
 	d.responses.add(d.stats, "httpcompression/response_count", 1)
@@ -81,12 +81,12 @@ func (d *decoder) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response,
 
 // decode undoes the codings of a response from the last back to the first that
 // it does not know.
-func (d *decoder) decode(r *crawl.Request, resp *crawl.Response) error {
+func (d *decoder) decode(ctx context.Context, r *crawl.Request, resp *crawl.Response) error {
 	codings := split(resp.Header["Content-Encoding"])
 	for len(codings) > 0 {
 		last := codings[len(codings)-1]
 		if c := d.codings[last]; c != nil {
-			if err := d.undo(c, r, resp); err != nil {
+			if err := d.undo(ctx, c, r, resp); err != nil {
 				return err
 			}
 		} else if last != "identity" {
@@ -119,7 +119,7 @@ func split(lines []string) []string {
 
 // undo decodes the first compressed stream of a body. What follows it is junk
 // that browsers ignore as well.
-func (d *decoder) undo(c *coding, r *crawl.Request, resp *crawl.Response) error {
+func (d *decoder) undo(ctx context.Context, c *coding, r *crawl.Request, resp *crawl.Response) error {
 	if len(resp.Body) == 0 {
 		return nil
 	}
@@ -127,11 +127,13 @@ func (d *decoder) undo(c *coding, r *crawl.Request, resp *crawl.Response) error 
 		return d.mend(resp, FlagNotGzip, errors.New("it is not compressed although its Content-Encoding says so"))
 	}
 	limit := d.limit(r)
-	body, err := c.read(&d.buffers, resp.Body, limit)
+	body, err := c.read(ctx, &d.buffers, resp.Body, limit)
 	switch {
 	case err == nil:
 	case errors.Is(err, downloader.ErrTooLarge):
 		return d.tooLarge(r, resp, len(body), limit)
+	case ctx.Err() != nil: // it had to wait for memory
+		return fmt.Errorf("decode %v: %w", resp, context.Cause(ctx))
 	case len(body) == 0:
 		return undecodable(resp, err)
 	default:

@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
+	"context"
 	"io"
 	"sync"
 
@@ -47,7 +48,7 @@ func newCodings() map[string]*coding {
 }
 
 // read decodes a body as far as it can and as limit allows.
-func (c *coding) read(buffers *downloader.Buffers, encoded []byte, limit int64) ([]byte, error) {
+func (c *coding) read(ctx context.Context, buffers *downloader.Buffers, encoded []byte, limit int64) ([]byte, error) {
 	s, ok := c.pool.Get().(stream)
 	if !ok {
 		var err error
@@ -59,7 +60,7 @@ func (c *coding) read(buffers *downloader.Buffers, encoded []byte, limit int64) 
 	if err := s.begin(encoded); err != nil {
 		return nil, err
 	}
-	return buffers.Read(s, -1, limit)
+	return buffers.Read(ctx, s, -1, limit)
 }
 
 // gzipStream reads the first member of a gzip file.
