@@ -169,19 +169,22 @@ func TestDamagedAndMissing(t *testing.T) {
 	o.wantStats(t, map[string]int64{"retrieve_error": 1, "ignore": 1, "miss": 1})
 }
 
-// HC-06: Options.NoCache neither reads nor stores.
+// HC-06: Options.NoCache neither reads nor stores, nor does a request whose file is
+// to be written elsewhere.
 func TestNoCache(t *testing.T) {
-	o := newOrigin(t, nil)
-	o.says(200, "first")
-	past := &crawl.Request{URL: page, Options: crawl.Options{NoCache: true}}
-	o.fetch(t, past)
-	if files := o.files(t); len(files) != 0 {
-		t.Errorf("files = %v, want none", files)
+	for _, options := range []crawl.Options{{NoCache: true}, {FTPLocalFilename: "file"}} {
+		o := newOrigin(t, nil)
+		o.says(200, "first")
+		past := &crawl.Request{URL: page, Options: options}
+		o.fetch(t, past)
+		if files := o.files(t); len(files) != 0 {
+			t.Errorf("%+v: files = %v, want none", options, files)
+		}
+		o.get(t)
+		o.says(200, "second")
+		wantBody(t, o.fetch(t, past), "second", false)
+		wantBody(t, o.get(t), "first", true)
 	}
-	o.get(t)
-	o.says(200, "second")
-	wantBody(t, o.fetch(t, past), "second", false)
-	wantBody(t, o.get(t), "first", true)
 }
 
 // HC-08: a request that is not in the cache is ignored, until it is.
