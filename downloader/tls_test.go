@@ -104,7 +104,8 @@ func httpsURL(s *httptest.Server, host string) string {
 
 // Each certificate that is not valid is refused, by name and not tried again; and
 // accepted without DOWNLOAD_VERIFY_CERTIFICATES. scrapy#7353: an address in a
-// certificate counts. A name with an underscore is as good as others (heritrix3#718).
+// certificate counts. A name with an underscore (heritrix3#718) or an emoji
+// (scrapy#3321), or that ends with a dot, is as good as others.
 func TestTLSCertificates(t *testing.T) {
 	ca, other := newAuthority(t), newAuthority(t)
 	none := func(*x509.Certificate) {}
@@ -116,6 +117,9 @@ func TestTLSCertificates(t *testing.T) {
 		"good":         {cert: ca.issue(t, none), host: "secure.test"},
 		"by address":   {cert: ca.issue(t, none), host: "127.0.0.1"},
 		"underscore":   {cert: ca.issue(t, func(c *x509.Certificate) { c.DNSNames = []string{"*.secure.test"} }), host: "my_host.secure.test"},
+		"emoji":        {cert: ca.issue(t, func(c *x509.Certificate) { c.DNSNames = []string{"xn--ls8h.test"} }), host: "💩.test"},
+		"last dot":     {cert: ca.issue(t, none), host: "secure.test."},
+		"common name":  {cert: ca.issue(t, func(c *x509.Certificate) { c.DNSNames = nil }), host: "secure.test", want: "certificate is not valid for any names"},
 		"expired":      {cert: ca.issue(t, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Hour) }), host: "secure.test", want: "certificate has expired"},
 		"not yet":      {cert: ca.issue(t, func(c *x509.Certificate) { c.NotBefore = time.Now().Add(time.Minute) }), host: "secure.test", want: "is not yet valid"},
 		"another host": {cert: ca.issue(t, none), host: "elsewhere.test", want: "certificate is valid for secure.test, not elsewhere.test"},
@@ -140,6 +144,31 @@ func TestTLSCertificates(t *testing.T) {
 			h, _ = trusting(t, ca, TLSConfig{})
 			mustFetch(t, h, &crawl.Request{URL: httpsURL(s, c.host)})
 		})
+	}
+}
+
+// A connection serves one host and one port, also where the server could be asked
+// for others over it (RFC 9113 §9.1.1): one that knows its name must not see another.
+func TestTLSHostsAreNotMixed(t *testing.T) {
+	ca := newAuthority(t)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.TLS.ServerName+" "+r.RemoteAddr)
+	}))
+	s.EnableHTTP2 = true
+	s.TLS = &tls.Config{Certificates: []tls.Certificate{ca.issue(t, func(c *x509.Certificate) { c.DNSNames = []string{"*.secure.test"} })}}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	h, _ := trusting(t, ca, TLSConfig{Verify: true})
+	connections := map[string]bool{}
+	for _, host := range []string{"a.secure.test", "b.secure.test", "a.secure.test", "127.0.0.1", "b.secure.test"} {
+		name, from, _ := strings.Cut(string(mustFetch(t, h, &crawl.Request{URL: httpsURL(s, host)}).Body), " ")
+		if name != strings.TrimPrefix(host, "127.0.0.1") {
+			t.Errorf("the server was asked for %s over a connection to %q", host, name)
+		}
+		connections[from] = true
+	}
+	if len(connections) != 3 {
+		t.Errorf("%d connections for three hosts", len(connections))
 	}
 }
 
