@@ -279,7 +279,9 @@ func TestArgsOfErrors(t *testing.T) {
 	}
 }
 
-// TestStoredCallbackGone is SER-13, a queue of another version of the program.
+// TestStoredCallbackGone is SER-13, a queue of another version of the program; and
+// huntr#1596: what is stored chooses among the callbacks of the spider, and runs
+// nothing else.
 func TestStoredCallbackGone(t *testing.T) {
 	t.Parallel()
 	c := crawl.NewCallbacks(newShop(1))

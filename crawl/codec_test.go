@@ -26,7 +26,7 @@ func full() *crawl.Request {
 			Timeout: 3 * time.Second, MaxSize: -1, Slot: "s", MaxRetries: 4, NoRetry: true, NoRedirect: true,
 			Statuses: []int{404, 500}, AnyStatus: true, AllowOffsite: true, NoRobots: true, NoThrottle: true, NoCookies: true, NoCache: true,
 			Proxy: "http://u:p@proxy:3128", NoProxy: true, ReferrerPolicy: "origin", HTTPUser: "u", HTTPPass: "p", HTTPDomain: "example.com",
-			BindAddress: "192.0.2.7:4000", FTPUser: "f", FTPPassword: "\xe9",
+			BindAddress: "192.0.2.7:4000", FTPUser: "f", FTPPassword: "\xe9", FTPMode: "active", FTPLocalFilename: "/srv/\xe9",
 		},
 		Jar: "second",
 		Cookies: []*http.Cookie{

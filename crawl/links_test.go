@@ -57,6 +57,22 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// heritrix3#733: attributes of a megabyte take no more time than their bytes.
+func TestLinksLongAttributes(t *testing.T) {
+	t.Parallel()
+	for _, filler := range []string{"x", " ", "&amp", "%", "../", "//", "<a ", "=", "\n", "é"} {
+		long := strings.Repeat(filler, 1<<20/len(filler))
+		r := htmlPage("http://example.com/", `<a title="`+long+`" href=/1></a><a href="`+long+`"></a><a href=/2></a>`)
+		got := links(r)
+		if len(got) < 2 || got[0] != "http://example.com/1" || got[len(got)-1] != "http://example.com/2" {
+			t.Errorf("%q: got %d links, want the first and the last", filler, len(got))
+		}
+		if texts := r.CSS("a::attr(href)").All(); len(texts) != 3 {
+			t.Errorf("%q: got %d attributes, want 3", filler, len(texts))
+		}
+	}
+}
+
 func TestLinksNoFollow(t *testing.T) {
 	t.Parallel()
 	r := htmlPage("http://example.com/", `<a href=/1 rel="x NoFollow"><a href=/2 rel="nofollower"><a href=/3><a rel=nofollow href=/4>`)

@@ -161,12 +161,22 @@ type Options struct {
 	// those in the URL, then to FTP_USER and FTP_PASSWORD.
 	FTPUser     string `json:"ftp_user,omitempty"`
 	FTPPassword string `json:"ftp_password,omitempty"`
+
+	// FTPMode says who opens the data connection for an ftp URL: "passive" is the
+	// crawl, "active" the server. Defaults to what FTP_PASSIVE_MODE says.
+	FTPMode string `json:"ftp_mode,omitempty"`
+
+	// FTPLocalFilename is the file of this machine that what an ftp URL names is
+	// written to, without being held in memory. The body of the response is this
+	// name then. Its folder has to be there.
+	FTPLocalFilename string `json:"ftp_local_filename,omitempty"`
 }
 
 // isZero reports whether nothing is set.
 func (o *Options) isZero() bool {
 	text := cmp.Or(
 		o.Slot, o.Proxy, o.BindAddress, o.ReferrerPolicy, o.HTTPUser, o.HTTPPass, o.HTTPDomain, o.FTPUser, o.FTPPassword,
+		o.FTPMode, o.FTPLocalFilename,
 	)
 	return text == "" && o.Timeout == 0 && o.MaxSize == 0 && o.MaxRetries == 0 && len(o.Statuses) == 0 && !o.NoRetry && !o.NoRedirect &&
 		!o.AnyStatus && !o.AllowOffsite && !o.NoRobots && !o.NoThrottle && !o.NoCookies && !o.NoCache && !o.NoProxy

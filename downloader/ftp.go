@@ -35,6 +35,10 @@ type FTPConfig struct {
 	User     string `setting:"FTP_USER"`
 	Password string `setting:"FTP_PASSWORD"`
 
+	// Active lets the server open the data connections, which else are opened from
+	// here; it is FTP_PASSIVE_MODE=False. Options.FTPMode is that of one request.
+	Active bool
+
 	// Dial opens connections, as [Dialer.Dial] does. Nil is a [Dialer] without a
 	// cache.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
@@ -43,9 +47,9 @@ type FTPConfig struct {
 	Log zerolog.Logger
 }
 
-// FTP is the download handler for ftp URLs. Each file has connections of its own,
-// all of them opened from here (passive mode), the one for the data to the machine
-// of the first whatever the server says. It is safe for concurrent use.
+// FTP is the download handler for ftp URLs. Each file has connections of its own:
+// the one for the data goes to the machine of the first, whatever the server says,
+// or comes from there in active mode. It is safe for concurrent use.
 type FTP struct {
 	cfg     FTPConfig
 	sizes   sizes
@@ -67,15 +71,17 @@ func NewFTP(cfg FTPConfig) *FTP {
 
 func ftpFromSettings(env *crawl.Env) (crawl.Fetcher, error) {
 	cfg := settings.Decode[FTPConfig](env.Settings)
+	cfg.Active = !env.Settings.Bool("FTP_PASSIVE_MODE")
 	cfg.Dial, cfg.Log = env.Dial, env.Logger("downloader")
 	return NewFTP(cfg), nil
 }
 
 // Fetch reads the file of r. Its size is in the header Size, and its media type is
-// told by the end of its name, if that is one of HTML, XML, JSON or plain text. A
-// file that is not there has the status 404, whatever else a server refuses 503,
-// and the body is what it says then. An error is a [crawl.DownloadError], or wraps
-// the cause of ctx if that ended first.
+// told by the end of its name, if that is one of HTML, XML, JSON or plain text. With
+// Options.FTPLocalFilename it goes to that file, whose name is the header Local
+// Filename and the body; an error leaves no file. A file that is not there has the
+// status 404, whatever else a server refuses 503, and the body is what it says then.
+// An error is a [crawl.DownloadError], or wraps the cause of ctx if that ended first.
 func (h *FTP) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response, error) {
 	file, err := h.fileOf(r)
 	if err != nil {
@@ -98,12 +104,11 @@ func (h *FTP) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response, err
 		return refused(f, err, sent.since(start))
 	}
 	latency := sent.since(start)
-	body, err := h.read(f, c)
+	body, header, err := h.receive(f, c)
 	if err != nil {
 		return nil, err
 	}
-	header := http.Header{"Size": {strconv.Itoa(len(body))}}
-	if t := mediaTypeOf(file.path); t != "" {
+	if t := mediaTypeOf(file.path); t != "" && header["Local Filename"] == nil {
 		header.Set("Content-Type", t)
 	}
 	return &crawl.Response{
@@ -111,21 +116,39 @@ func (h *FTP) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response, err
 	}, nil
 }
 
-// read reads the file within its limits, and whether it was whole.
-func (h *FTP) read(f *fetch, c *ftpConn) ([]byte, error) {
+// receive reads the file to where the request wants it, and returns the body and
+// the header of the response.
+func (h *FTP) receive(f *fetch, c *ftpConn) ([]byte, http.Header, error) {
 	f.reading = true
-	body, err := h.buffers.Read(f.ctx, c.data, -1, h.sizes.limit(f.r))
+	limit, name := h.sizes.limit(f.r), f.r.Options.FTPLocalFilename
+	if name == "" {
+		body, err := h.buffers.Read(f.ctx, c.data, -1, limit)
+		size := int64(len(body))
+		return body, http.Header{"Size": {strconv.FormatInt(size, 10)}}, h.whole(f, c, size, err)
+	}
+	file, err := newLocalFile(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	size, err := file.copy(c.data, limit)
+	err = file.finish(h.whole(f, c, size, err))
+	return []byte(name), http.Header{"Size": {strconv.FormatInt(size, 10)}, "Local Filename": {name}}, err
+}
+
+// whole returns the error for a file of which size bytes came in and then err, nil
+// if that is all.
+func (h *FTP) whole(f *fetch, c *ftpConn, size int64, err error) error {
 	switch {
 	case errors.Is(err, ErrTooLarge):
-		return nil, h.sizes.tooLarge(f.r, "Received", int64(len(body)))
+		return h.sizes.tooLarge(f.r, "Received", size)
 	case err != nil:
-		return nil, f.failure(err)
+		return f.failure(err)
 	}
 	if err := c.end(); err != nil {
-		return nil, f.failure(err)
+		return f.failure(err)
 	}
-	h.sizes.check(f.r, "Received", int64(len(body)))
-	return body, nil
+	h.sizes.check(f.r, "Received", size)
+	return nil
 }
 
 // refused makes a response of what a server says in place of a file.
@@ -145,7 +168,10 @@ func refused(f *fetch, err error, latency time.Duration) (*crawl.Response, error
 }
 
 // ftpFile is what an ftp URL names.
-type ftpFile struct{ addr, user, pass, path string }
+type ftpFile struct {
+	addr, user, pass, path string
+	active                 bool
+}
 
 // fileOf reads a URL. What goes into a command must not end it.
 func (h *FTP) fileOf(r *crawl.Request) (ftpFile, error) {
@@ -159,25 +185,47 @@ func (h *FTP) fileOf(r *crawl.Request) (ftpFile, error) {
 	if host == "" {
 		return ftpFile{}, errors.New("it names no host")
 	}
+	active, err := h.active(r.Options.FTPMode)
+	if err != nil {
+		return ftpFile{}, err
+	}
 	_, rest, _ := strings.Cut(weburl.TrimFragment(r.URL), "://")
 	authority, target, _ := strings.Cut(rest, "/")
 	path, _, _ := strings.Cut(target, "?")
 	if i := strings.LastIndex(path, ";type="); i >= 0 {
 		path = path[:i]
 	}
-	file := ftpFile{addr: net.JoinHostPort(strings.Trim(host, "[]"), port), path: "/" + string(unescape(path)), user: h.cfg.User, pass: h.cfg.Password}
-	if user, _, named := cutLast(authority, "@"); named {
-		name, pass, _ := strings.Cut(user, ":")
-		file.user, file.pass = string(unescape(name)), string(unescape(pass))
-	}
-	if r.Options.FTPUser != "" {
-		file.user, file.pass = r.Options.FTPUser, r.Options.FTPPassword
-	}
-	file.pass = cmp.Or(r.Options.FTPPassword, file.pass)
+	file := ftpFile{addr: net.JoinHostPort(strings.Trim(host, "[]"), port), path: "/" + string(unescape(path)), active: active}
+	file.user, file.pass = h.login(authority, &r.Options)
 	if strings.ContainsFunc(file.user+file.pass+file.path, unicode.IsControl) {
 		return ftpFile{}, errors.New("no name and no password on an ftp server has control characters in it")
 	}
 	return file, nil
+}
+
+// login returns user and password: those of the options, else of the URL, else of
+// the settings.
+func (h *FTP) login(authority string, o *crawl.Options) (user, pass string) {
+	user, pass = h.cfg.User, h.cfg.Password
+	if info, _, named := cutLast(authority, "@"); named {
+		name, secret, _ := strings.Cut(info, ":")
+		user, pass = string(unescape(name)), string(unescape(secret))
+	}
+	if o.FTPUser != "" {
+		user, pass = o.FTPUser, o.FTPPassword
+	}
+	return user, cmp.Or(o.FTPPassword, pass)
+}
+
+// active reports whether the server is to open the data connection.
+func (h *FTP) active(mode string) (bool, error) {
+	switch mode {
+	case "":
+		return h.cfg.Active, nil
+	case "active", "passive":
+		return mode == "active", nil
+	}
+	return false, fmt.Errorf("FTPMode %q: want active or passive", mode)
 }
 
 // cutLast cuts s around the last sep.

@@ -25,6 +25,8 @@ type ftpServer struct {
 	file string
 	hold chan struct{} // if not nil, the file ends when it is closed
 
+	before func(client string) // called in active mode before the server connects
+
 	mu    sync.Mutex
 	heard []string
 }
@@ -42,11 +44,12 @@ func (s *ftpServer) talk(t testing.TB, c net.Conn, r *bufio.Reader) {
 		return
 	}
 	defer data.Close()
+	client := "" // where it awaits the data, in active mode
 	port := data.Addr().(*net.TCPAddr).Port
 	usual := map[string]string{
 		"": "220-A server\r\n220 ready", "USER": "331 password", "PASS": "230 in", "TYPE": "200 binary",
 		"EPSV": fmt.Sprintf("229 here (|||%d|)", port), "PASV": fmt.Sprintf("227 there (192,0,2,1,%d,%d)", port>>8, port&255),
-		"RETR": "150 coming", "end": "226 all", "QUIT": "221 bye",
+		"EPRT": "200 there", "PORT": "200 there", "RETR": "150 coming", "end": "226 all", "QUIT": "221 bye",
 	}
 	reply := func(command string) bool {
 		text, ok := s.says[command]
@@ -68,17 +71,30 @@ func (s *ftpServer) talk(t testing.TB, c net.Conn, r *bufio.Reader) {
 		s.mu.Lock()
 		s.heard = append(s.heard, line)
 		s.mu.Unlock()
-		command, _, _ := strings.Cut(line, " ")
+		command, argument, _ := strings.Cut(line, " ")
 		goOn = reply(command)
+		if s.says[command] == "" && (command == "EPRT" || command == "PORT") {
+			client = announced(argument)
+		}
 		if command == "RETR" && s.says["RETR"] == "" {
-			s.send(data)
+			s.send(t, data, client)
 			goOn = reply("end")
 		}
 	}
 }
 
-func (s *ftpServer) send(l net.Listener) {
-	c, err := l.Accept()
+// send sends the file to who connects, or in active mode to the client.
+func (s *ftpServer) send(t testing.TB, l net.Listener, client string) {
+	var c net.Conn
+	var err error
+	if client == "" {
+		c, err = l.Accept()
+	} else {
+		if s.before != nil {
+			s.before(client)
+		}
+		c, err = new(net.Dialer).DialContext(t.Context(), "tcp", client)
+	}
 	if err != nil {
 		return
 	}

@@ -51,8 +51,8 @@ type limited struct {
 // Read reads from the connection.
 func (l limited) Read(p []byte) (int, error) { return l.r.Read(p) }
 
-// watch lets what waits for a connection end with ctx.
-func (c *ftpConn) watch(ctx context.Context, conn net.Conn) {
+// watch lets what waits for a connection, or for one to come in, end with ctx.
+func (c *ftpConn) watch(ctx context.Context, conn interface{ SetDeadline(t time.Time) error }) {
 	c.stops = append(c.stops, context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }))
 }
 
@@ -79,6 +79,14 @@ func (c *ftpConn) open(ctx context.Context, file ftpFile, sent *sending) error {
 	if _, _, err := c.command(2, "TYPE I"); err != nil {
 		return err
 	}
+	if file.active {
+		return c.retrieveActive(ctx, file.path, sent)
+	}
+	return c.retrievePassive(ctx, file.path, sent)
+}
+
+// retrievePassive asks for a file over a data connection that is opened from here.
+func (c *ftpConn) retrievePassive(ctx context.Context, path string, sent *sending) error {
 	addr, err := c.passive()
 	if err != nil {
 		return err
@@ -88,7 +96,7 @@ func (c *ftpConn) open(ctx context.Context, file ftpFile, sent *sending) error {
 	}
 	c.watch(ctx, c.data)
 	sent.wrote()
-	_, _, err = c.command(1, "RETR %s", file.path)
+	_, _, err = c.command(1, "RETR %s", path)
 	return err
 }
 

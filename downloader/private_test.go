@@ -43,15 +43,22 @@ func TestDenyPrivateNetworks(t *testing.T) {
 	d := newDialer(t, DialConfig{DenyPrivate: true}, fixed(&asked, "127.0.0.1"))
 	h, _ := newHandler(t, func(c *HTTPConfig) { c.Dial = d.Dial })
 	for _, host := range []string{
-		"127.0.0.1", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "0.0.0.0", "[::]", "0x7f.1", "2130706433", "inside.test",
+		"127.0.0.1", "127.1", "127.0.0.1.", "0x7f.1.", "0177.0.0.1", "0x7f000001", "017700000001", "0", "%31%32%37.0.0.1",
+		"\uff11\uff12\uff17.0.0.1", "127\u30020\u30020\u30021", "[::127.0.0.1]", "[::ffff:169.254.169.254]", "localhost.",
+		"inside.test.", "-inside.test", "💩.test", "metadata.google.internal", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "0.0.0.0", "[::]", "0x7f.1", "2130706433", "inside.test",
 		"100.100.100.200", "[fd00:ec2::254]", "0.0.0.1", "[64:ff9b::7f00:1]",
 	} {
-		_, err := h.Fetch(t.Context(), &crawl.Request{URL: "http://" + host + ":" + port + "/"})
-		wantFailure(t, err, crawl.FailDenied, "AddressDeniedError")
+		for scheme, f := range map[string]crawl.Fetcher{"http": h, "https": h, "ftp": NewFTP(FTPConfig{Dial: d.Dial})} {
+			_, err := f.Fetch(t.Context(), &crawl.Request{URL: scheme + "://" + host + ":" + port + "/"})
+			wantFailure(t, err, crawl.FailDenied, "AddressDeniedError")
+		}
 	}
-	f := NewFTP(FTPConfig{Dial: d.Dial})
-	_, err := f.Fetch(t.Context(), &crawl.Request{URL: "ftp://inside.test:" + port + "/"})
-	wantFailure(t, err, crawl.FailDenied, "AddressDeniedError")
+	for _, host := range []string{"256.0.0.1", "1.2.3.4.5", "4294967296", "127.0.0.1%00", "[fe80::1%25lo]", "[::1", ""} { // no hosts
+		for scheme, f := range map[string]crawl.Fetcher{"http": h, "https": h, "ftp": NewFTP(FTPConfig{Dial: d.Dial})} {
+			_, err := f.Fetch(t.Context(), &crawl.Request{URL: scheme + "://" + host + ":" + port + "/"})
+			wantFailure(t, err, crawl.FailUnsupported, "UnsupportedURLSchemeError")
+		}
+	}
 	if reached != 0 {
 		t.Errorf("%d requests arrived", reached)
 	}
@@ -90,14 +97,23 @@ func TestDenyPrivateRebinding(t *testing.T) {
 }
 
 // With a proxy it is the proxy that connects, and what it allows is its business.
+// What goes past it is refused as ever, also to the address of the proxy.
 func TestDenyPrivateProxy(t *testing.T) {
-	p := newProxy(t, false)
+	p, site := newProxy(t, false), secureSite(t)
+	socks, _ := newSocks(t)
 	var asked []string
-	d := newDialer(t, DialConfig{DenyPrivate: true}, fixed(&asked, "10.0.0.1"))
-	h, _ := newHandler(t, func(c *HTTPConfig) { c.Dial = d.Dial })
-	if got := string(mustFetch(t, h, via("http://far.test/", p.URL)).Body); got != "proxied far.test" {
-		t.Errorf("body = %q", got)
+	d := newDialer(t, DialConfig{DenyPrivate: true}, fixed(&asked, "127.0.0.1"))
+	h, _ := newHandler(t, insecure, func(c *HTTPConfig) { c.Dial = d.Dial })
+	named := strings.Replace(p.URL, "127.0.0.1", "proxy.test", 1)
+	for _, c := range []struct{ url, proxy string }{
+		{"http://far.test/", p.URL}, {"http://far.test/", named}, {"http://10.0.0.1/", named}, {site.URL, p.URL}, {site.URL, "socks5://u:p@" + socks},
+	} {
+		mustFetch(t, h, via(c.url, c.proxy))
 	}
-	_, err := h.Fetch(t.Context(), &crawl.Request{URL: p.URL})
-	wantFailure(t, err, crawl.FailDenied, "AddressDeniedError")
+	past := via(p.URL, p.URL)
+	past.Options.NoProxy = true
+	for _, r := range []*crawl.Request{{URL: p.URL}, {URL: site.URL}, {URL: "http://far.test/"}, past} {
+		_, err := h.Fetch(t.Context(), r)
+		wantFailure(t, err, crawl.FailDenied, "AddressDeniedError")
+	}
 }

@@ -167,6 +167,47 @@ func TestProxyVerifies(t *testing.T) {
 	mustFetch(t, h, via(site.URL, p.URL))
 }
 
+// So has a proxy that is reached over https, before it gets a password or an address
+// to go to.
+func TestProxyOverTLSVerifies(t *testing.T) {
+	site, p := secureSite(t), newProxy(t, true)
+	h, _ := newHandler(t)
+	for _, u := range []string{"http://far.test/", site.URL} {
+		_, err := h.Fetch(t.Context(), via(u, withUser(p.URL, "u:p")))
+		wantFailure(t, err, crawl.FailTLS, "DownloadFailedError")
+	}
+	if got := p.asked(); len(got) != 0 {
+		t.Errorf("the proxy was asked %q", got)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(p.Certificate())
+	h, _ = newHandler(t, func(c *HTTPConfig) { c.TLS = &tls.Config{RootCAs: pool} })
+	mustFetch(t, h, via("http://far.test/", p.URL))
+	mustFetch(t, h, via(site.URL, p.URL)) // their certificate is the same
+}
+
+// A proxy may have an IPv6 address, and so may what it connects to.
+func TestProxyOverIPv6(t *testing.T) {
+	addr, _ := freeAddr(t, "::1")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxyServer{}
+	p.Server = httptest.NewUnstartedServer(p)
+	_ = p.Listener.Close()
+	p.Listener = l
+	p.Start()
+	t.Cleanup(p.Close)
+	h, _ := newHandler(t)
+	mustFetch(t, h, via("http://[2001:db8::1]:8080/x", "http://u:p@"+addr))
+	_, err = h.Fetch(t.Context(), via("https://["+strings.Repeat("0:", 7)+"1]:1/x", "http://u:p@"+addr))
+	wantFailure(t, err, crawl.FailConnection, "DownloadFailedError")
+	if got, want := p.asked(), []string{"GET http://[2001:db8::1]:8080/x Basic dTpw", "CONNECT [::1]:1 Basic dTpw"}; !slices.Equal(got, want) {
+		t.Errorf("asked %q, want %q", got, want)
+	}
+}
+
 // A proxy that takes the connection and is silent costs no more than the fetch:
 // nothing waits for it afterwards.
 func TestProxyIsSilent(t *testing.T) {

@@ -2,6 +2,7 @@ package downloader
 
 import (
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -23,6 +24,7 @@ func newProxy(t testing.TB, tls bool) *proxyServer {
 	t.Helper()
 	p := &proxyServer{}
 	p.Server = httptest.NewUnstartedServer(p)
+	p.Config.ErrorLog = log.New(io.Discard, "", 0)
 	if tls {
 		p.EnableHTTP2 = true // offered, and not to be taken
 		p.StartTLS()
@@ -44,6 +46,8 @@ func (p *proxyServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.requests = append(p.requests, r.Method+" "+r.RequestURI+" "+r.Header.Get("Proxy-Authorization"))
 	p.mu.Unlock()
 	switch {
+	case r.Method == http.MethodConnect && r.Host != r.RequestURI: // RFC 9112 §3.2
+		w.WriteHeader(http.StatusBadRequest)
 	case r.Method != http.MethodConnect:
 		_, _ = io.WriteString(w, "proxied "+r.Host)
 	case p.refuse != 0:

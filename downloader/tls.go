@@ -25,6 +25,10 @@ type TLSConfig struct {
 	Min string `setting:"DOWNLOAD_TLS_MIN_VERSION"`
 	Max string `setting:"DOWNLOAD_TLS_MAX_VERSION"`
 
+	// Method is the only version there is, in place of Min and Max, which are not
+	// set then. "" and "TLS" are all versions.
+	Method string `setting:"DOWNLOADER_CLIENT_TLS_METHOD"`
+
 	// Ciphers are those for versions up to 1.2, by the names of OpenSSL with colons
 	// between them. "" and "DEFAULT" leave them to Go.
 	Ciphers string `setting:"DOWNLOADER_CLIENT_TLS_CIPHERS"`
@@ -40,18 +44,11 @@ type TLSConfig struct {
 // for. An error names the setting, its value and what would be right.
 func NewTLS(cfg TLSConfig) (*tls.Config, error) {
 	c := &tls.Config{InsecureSkipVerify: !cfg.Verify} //nolint:gosec // the user asked for it.
-	var errs [3]error
-	c.MinVersion, errs[0] = tlsVersion("DOWNLOAD_TLS_MIN_VERSION", cfg.Min)
-	c.MaxVersion, errs[1] = tlsVersion("DOWNLOAD_TLS_MAX_VERSION", cfg.Max)
-	c.CipherSuites, errs[2] = ciphers(cfg.Ciphers)
+	var errs [2]error
+	c.MinVersion, c.MaxVersion, errs[0] = cfg.versions()
+	c.CipherSuites, errs[1] = ciphers(cfg.Ciphers)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
-	}
-	switch {
-	case c.MinVersion == 0 && c.MaxVersion != 0:
-		c.MinVersion = min(c.MaxVersion, tls.VersionTLS12)
-	case c.MaxVersion != 0 && c.MinVersion > c.MaxVersion:
-		return nil, fmt.Errorf("DOWNLOAD_TLS_MIN_VERSION=%q: want a version up to DOWNLOAD_TLS_MAX_VERSION, which is %s", cfg.Min, cfg.Max)
 	}
 	if cfg.Verbose {
 		c.VerifyConnection = func(s tls.ConnectionState) error {
@@ -67,6 +64,31 @@ func tlsFromSettings(env *crawl.Env) (*tls.Config, error) {
 	cfg := settings.Decode[TLSConfig](env.Settings)
 	cfg.Log = env.Logger("downloader")
 	return NewTLS(cfg)
+}
+
+// versions returns the lowest and the highest version; 0 leaves one to Go.
+func (cfg TLSConfig) versions() (low, high uint16, err error) {
+	var only uint16
+	var errs [3]error
+	low, errs[0] = tlsVersion("DOWNLOAD_TLS_MIN_VERSION", cfg.Min)
+	high, errs[1] = tlsVersion("DOWNLOAD_TLS_MAX_VERSION", cfg.Max)
+	if !strings.EqualFold(cfg.Method, "TLS") {
+		only, errs[2] = tlsVersion("DOWNLOADER_CLIENT_TLS_METHOD", cfg.Method)
+	}
+	if err := errors.Join(errs[:]...); err != nil {
+		return 0, 0, err
+	}
+	switch {
+	case only != 0 && low == 0 && high == 0:
+		return only, only, nil
+	case only != 0:
+		return 0, 0, fmt.Errorf("DOWNLOADER_CLIENT_TLS_METHOD=%q: want TLS beside DOWNLOAD_TLS_MIN_VERSION and DOWNLOAD_TLS_MAX_VERSION, which say what is wanted", cfg.Method)
+	case low == 0 && high != 0:
+		low = min(high, tls.VersionTLS12)
+	case high != 0 && low > high:
+		return 0, 0, fmt.Errorf("DOWNLOAD_TLS_MIN_VERSION=%q: want a version up to DOWNLOAD_TLS_MAX_VERSION, which is %s", cfg.Min, cfg.Max)
+	}
+	return low, high, nil
 }
 
 func tlsVersion(setting, name string) (uint16, error) {

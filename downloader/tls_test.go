@@ -104,7 +104,8 @@ func httpsURL(s *httptest.Server, host string) string {
 
 // Each certificate that is not valid is refused, by name and not tried again; and
 // accepted without DOWNLOAD_VERIFY_CERTIFICATES. scrapy#7353: an address in a
-// certificate counts. A name with an underscore is as good as others (heritrix3#718).
+// certificate counts. A name with an underscore (heritrix3#718) or an emoji
+// (scrapy#3321), or that ends with a dot, is as good as others.
 func TestTLSCertificates(t *testing.T) {
 	ca, other := newAuthority(t), newAuthority(t)
 	none := func(*x509.Certificate) {}
@@ -116,6 +117,9 @@ func TestTLSCertificates(t *testing.T) {
 		"good":         {cert: ca.issue(t, none), host: "secure.test"},
 		"by address":   {cert: ca.issue(t, none), host: "127.0.0.1"},
 		"underscore":   {cert: ca.issue(t, func(c *x509.Certificate) { c.DNSNames = []string{"*.secure.test"} }), host: "my_host.secure.test"},
+		"emoji":        {cert: ca.issue(t, func(c *x509.Certificate) { c.DNSNames = []string{"xn--ls8h.test"} }), host: "💩.test"},
+		"last dot":     {cert: ca.issue(t, none), host: "secure.test."},
+		"common name":  {cert: ca.issue(t, func(c *x509.Certificate) { c.DNSNames = nil }), host: "secure.test", want: "certificate is not valid for any names"},
 		"expired":      {cert: ca.issue(t, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Hour) }), host: "secure.test", want: "certificate has expired"},
 		"not yet":      {cert: ca.issue(t, func(c *x509.Certificate) { c.NotBefore = time.Now().Add(time.Minute) }), host: "secure.test", want: "is not yet valid"},
 		"another host": {cert: ca.issue(t, none), host: "elsewhere.test", want: "certificate is valid for secure.test, not elsewhere.test"},
@@ -143,6 +147,31 @@ func TestTLSCertificates(t *testing.T) {
 	}
 }
 
+// A connection serves one host and one port, also where the server could be asked
+// for others over it (RFC 9113 §9.1.1): one that knows its name must not see another.
+func TestTLSHostsAreNotMixed(t *testing.T) {
+	ca := newAuthority(t)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.TLS.ServerName+" "+r.RemoteAddr)
+	}))
+	s.EnableHTTP2 = true
+	s.TLS = &tls.Config{Certificates: []tls.Certificate{ca.issue(t, func(c *x509.Certificate) { c.DNSNames = []string{"*.secure.test"} })}}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	h, _ := trusting(t, ca, TLSConfig{Verify: true})
+	connections := map[string]bool{}
+	for _, host := range []string{"a.secure.test", "b.secure.test", "a.secure.test", "127.0.0.1", "b.secure.test"} {
+		name, from, _ := strings.Cut(string(mustFetch(t, h, &crawl.Request{URL: httpsURL(s, host)}).Body), " ")
+		if name != strings.TrimPrefix(host, "127.0.0.1") {
+			t.Errorf("the server was asked for %s over a connection to %q", host, name)
+		}
+		connections[from] = true
+	}
+	if len(connections) != 3 {
+		t.Errorf("%d connections for three hosts", len(connections))
+	}
+}
+
 // A server that offers no HTTP/2 gets HTTP/1.1.
 func TestTLSWithoutHTTP2(t *testing.T) {
 	ca := newAuthority(t)
@@ -156,8 +185,8 @@ func TestTLSWithoutHTTP2(t *testing.T) {
 	}
 }
 
-// DOWNLOAD_TLS_MIN_VERSION, DOWNLOAD_TLS_MAX_VERSION and
-// DOWNLOADER_CLIENT_TLS_CIPHERS hold against a server that takes everything, and
+// DOWNLOAD_TLS_MIN_VERSION, DOWNLOAD_TLS_MAX_VERSION, DOWNLOADER_CLIENT_TLS_METHOD
+// and DOWNLOADER_CLIENT_TLS_CIPHERS hold against a server that takes everything, and
 // against one that takes something else.
 func TestTLSVersionsAndCiphers(t *testing.T) {
 	ca := newAuthority(t)
@@ -178,6 +207,12 @@ func TestTLSVersionsAndCiphers(t *testing.T) {
 		"an old server wanted": {cfg: TLSConfig{Min: "TLSv1.0"}, low: tls.VersionTLS10, high: tls.VersionTLS11, want: "TLS 1.1"},
 		"at least 1.3":         {cfg: TLSConfig{Min: "TLSv1.3"}, low: tls.VersionTLS10, high: tls.VersionTLS12},
 		"a new server":         {cfg: TLSConfig{Max: "TLSv1.2"}, low: tls.VersionTLS13},
+		"any method":           {cfg: TLSConfig{Method: "TLS"}, low: tls.VersionTLS10, want: "TLS 1.3"},
+		"any method, to 1.1":   {cfg: TLSConfig{Method: "TLS", Max: "TLSv1.1"}, low: tls.VersionTLS10, want: "TLS 1.1"},
+		"only 1.0":             {cfg: TLSConfig{Method: "TLSv1.0"}, low: tls.VersionTLS10, want: "TLS 1.0"},
+		"only 1.2":             {cfg: TLSConfig{Method: "TLSv1.2"}, low: tls.VersionTLS10, want: "TLS 1.2"},
+		"only 1.1 for 1.2":     {cfg: TLSConfig{Method: "TLSv1.1"}, low: tls.VersionTLS12},
+		"only 1.2 for 1.1":     {cfg: TLSConfig{Method: "TLSv1.2"}, low: tls.VersionTLS10, high: tls.VersionTLS11},
 		"ciphers": {
 			cfg: TLSConfig{Max: "TLSv1.2", Ciphers: "ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-CHACHA20-POLY1305"}, low: tls.VersionTLS10,
 			want: "TLS 1.2 TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
@@ -205,12 +240,27 @@ func TestTLSRefused(t *testing.T) {
 	for want, cfg := range map[string]TLSConfig{
 		`DOWNLOAD_TLS_MIN_VERSION="SSLv3": want TLSv1.0, TLSv1.1, TLSv1.2 or TLSv1.3`:                                              {Min: "SSLv3"},
 		`DOWNLOAD_TLS_MIN_VERSION="TLSv1.3": want a version up to DOWNLOAD_TLS_MAX_VERSION, which is TLSv1.2`:                      {Min: "TLSv1.3", Max: "TLSv1.2"},
+		`DOWNLOADER_CLIENT_TLS_METHOD="SSLv23": want TLSv1.0, TLSv1.1, TLSv1.2 or TLSv1.3`:                                         {Method: "SSLv23"},
+		`DOWNLOADER_CLIENT_TLS_METHOD="TLSv1.2": want TLS beside DOWNLOAD_TLS_MIN_VERSION and DOWNLOAD_TLS_MAX_VERSION`:            {Method: "TLSv1.2", Min: "TLSv1.2"},
 		`DOWNLOADER_CLIENT_TLS_CIPHERS="DEFAULT:!DH": there is no cipher "DEFAULT" in Go: want DEFAULT, or some of AES128-GCM-SHA`: {Ciphers: "DEFAULT:!DH"},
 		`DOWNLOADER_CLIENT_TLS_CIPHERS="TLS_AES_128_GCM_SHA256": there is no cipher`:                                               {Ciphers: "TLS_AES_128_GCM_SHA256"},
 	} {
 		if _, err := NewTLS(cfg); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("error = %v, want %s", err, want)
 		}
+	}
+}
+
+// The settings reach the configuration.
+func TestTLSSettings(t *testing.T) {
+	env, _ := newEnv(t, map[string]any{"DOWNLOADER_CLIENT_TLS_METHOD": "TLSv1.2", "DOWNLOAD_VERIFY_CERTIFICATES": false})
+	c, err := tlsFromSettings(env)
+	if err != nil || c.MinVersion != tls.VersionTLS12 || c.MaxVersion != tls.VersionTLS12 || !c.InsecureSkipVerify {
+		t.Errorf("configuration %+v, %v", c, err)
+	}
+	env, _ = newEnv(t, nil)
+	if c, err = tlsFromSettings(env); err != nil || c.MinVersion != 0 || c.MaxVersion != 0 || c.InsecureSkipVerify {
+		t.Errorf("configuration by default %+v, %v", c, err)
 	}
 }
 

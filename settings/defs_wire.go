@@ -53,6 +53,11 @@ func wireDefs() []Def {
 			Help: "Highest version of TLS:" + version + " None is the highest there is.",
 		},
 		{
+			Name: "DOWNLOADER_CLIENT_TLS_METHOD", Default: "TLS", Choices: append([]string{"TLS"}, versions[1:]...),
+			Help: "The only version of TLS:" + version + " TLS leaves it to DOWNLOAD_TLS_MIN_VERSION and DOWNLOAD_TLS_MAX_VERSION, and is all " +
+				"that may be said beside them.",
+		},
+		{
 			Name: "DOWNLOADER_CLIENT_TLS_CIPHERS", Default: "DEFAULT", Check: plainText,
 			Help: "Ciphers for TLS up to 1.2, by the names of OpenSSL with colons between them. DEFAULT and None are those of Go, " +
 				"which also chooses those of TLS 1.3.",
@@ -60,6 +65,11 @@ func wireDefs() []Def {
 		{
 			Name: "DOWNLOADER_CLIENT_TLS_VERBOSE_LOGGING", Default: false,
 			Help: "Whether version, cipher and certificate of TLS connections are logged, at the level DEBUG.",
+		},
+		{
+			Name: "FTP_PASSIVE_MODE", Default: true,
+			Help: "Whether the data connections of ftp are opened by the crawl. False lets the server open them, which needs an " +
+				"address of this machine that it can reach.",
 		},
 		{Name: "FTP_USER", Default: "anonymous", Check: plainText, Help: "User name for ftp URLs that have none."},
 		{Name: "FTP_PASSWORD", Default: "guest", Secret: true, Check: plainText, Help: "Password that goes with FTP_USER."},

@@ -85,21 +85,9 @@ func unsupportedEngine() []Def {
 }
 
 func unsupportedDownloader() []Def {
-	return slices.Concat(
-		unsupported(
-			"HTTP/2 has no settings",
-			known("HTTP2_MAX_FRAME_SIZE", 16384), known("HTTPX_HTTP2_ENABLED", false),
-		),
-		unsupported("data connections of ftp are always opened by the crawl, never by the server", known("FTP_PASSIVE_MODE", true)),
-	)
+	return unsupported("HTTP/2 has no settings", known("HTTP2_MAX_FRAME_SIZE", 16384), known("HTTPX_HTTP2_ENABLED", false))
 }
 
 func unsupportedTLS() []Def {
-	return slices.Concat(
-		unsupported("there is no factory of TLS contexts; DOWNLOAD_TLS_… say what is wanted", known("DOWNLOADER_CLIENTCONTEXTFACTORY", "SENTINEL")),
-		unsupported(
-			"Scrapy deprecates it; use DOWNLOAD_TLS_MIN_VERSION and DOWNLOAD_TLS_MAX_VERSION",
-			known("DOWNLOADER_CLIENT_TLS_METHOD", "TLS"),
-		),
-	)
+	return unsupported("there is no factory of TLS contexts; DOWNLOAD_TLS_… say what is wanted", known("DOWNLOADER_CLIENTCONTEXTFACTORY", "SENTINEL"))
 }

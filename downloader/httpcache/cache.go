@@ -82,7 +82,8 @@ type exchange struct {
 
 // Fetch answers r from the cache if it can, and else by what is behind it.
 func (c *cache) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response, error) {
-	if r.Options.NoCache || weburl.Scheme(r.URL) == "data" || len(values(r.Header, "Range")) > 0 || !c.policy.Admits(r) {
+	inFile := r.Options.FTPLocalFilename != "" // which an answer from here would not write
+	if r.Options.NoCache || inFile || weburl.Scheme(r.URL) == "data" || len(values(r.Header, "Range")) > 0 || !c.policy.Admits(r) {
 		return c.pass(ctx, r)
 	}
 	key, err := c.key(r)

@@ -2,9 +2,11 @@ package httpcache
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -169,19 +171,46 @@ func TestDamagedAndMissing(t *testing.T) {
 	o.wantStats(t, map[string]int64{"retrieve_error": 1, "ignore": 1, "miss": 1})
 }
 
-// HC-06: Options.NoCache neither reads nor stores.
+// HC-06: Options.NoCache neither reads nor stores, nor does a request whose file is
+// to be written elsewhere.
 func TestNoCache(t *testing.T) {
-	o := newOrigin(t, nil)
-	o.says(200, "first")
-	past := &crawl.Request{URL: page, Options: crawl.Options{NoCache: true}}
-	o.fetch(t, past)
-	if files := o.files(t); len(files) != 0 {
-		t.Errorf("files = %v, want none", files)
+	for _, options := range []crawl.Options{{NoCache: true}, {FTPLocalFilename: "file"}} {
+		o := newOrigin(t, nil)
+		o.says(200, "first")
+		past := &crawl.Request{URL: page, Options: options}
+		o.fetch(t, past)
+		if files := o.files(t); len(files) != 0 {
+			t.Errorf("%+v: files = %v, want none", options, files)
+		}
+		o.get(t)
+		o.says(200, "second")
+		wantBody(t, o.fetch(t, past), "second", false)
+		wantBody(t, o.get(t), "first", true)
 	}
-	o.get(t)
-	o.says(200, "second")
-	wantBody(t, o.fetch(t, past), "second", false)
-	wantBody(t, o.get(t), "first", true)
+}
+
+// crawlee#3715: nothing of a page goes into the name of a file.
+func TestFilesOfOddRequests(t *testing.T) {
+	dir := t.TempDir()
+	o := newOrigin(t, map[string]any{"HTTPCACHE_DIR": filepath.Join(dir, "a", "cache")})
+	o.says(200, "x", "Vary", "../../x")
+	for _, u := range []string{"http://a.test/../../x", "http://a.test/..%2f..%2f..%2fx", "http://a.test/?../../../x", "http://..%2f..%2fx/", "http://a.test/" + strings.Repeat("x", 5000)} {
+		o.fetch(t, &crawl.Request{URL: u, Jar: "../../x", Method: "GET"})
+	}
+	name := regexp.MustCompile(`^a/cache/[^/]+/[0-9a-f]{2}/[0-9a-f]{40}$`)
+	found := 0
+	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+		if !d.IsDir() {
+			found++
+			if !name.MatchString(path) {
+				t.Errorf("a file %s", path)
+			}
+		}
+		return err
+	})
+	if err != nil || found != 5 {
+		t.Errorf("%d files, %v, want 5", found, err)
+	}
 }
 
 // HC-08: a request that is not in the cache is ignored, until it is.

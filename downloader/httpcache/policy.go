@@ -10,8 +10,8 @@ import (
 // A Policy decides what is stored and what stored responses are good for. Its
 // methods are safe for concurrent use, wait for nothing and leave what they are
 // given as it is. Requests with a Range header, for data URLs and with
-// Options.NoCache never reach it, nor do incomplete responses, partial ones (206)
-// and those that confirm others (304).
+// Options.NoCache or FTPLocalFilename never reach it, nor do incomplete responses,
+// partial ones (206) and those that confirm others (304).
 type Policy interface {
 	// Admits reports whether the cache has anything to do with a request: if not,
 	// it is sent, and its response not stored.

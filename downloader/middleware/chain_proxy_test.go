@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -10,6 +11,40 @@ import (
 	"github.com/skeincrawl/skein/crawl"
 	"github.com/skeincrawl/skein/downloader"
 )
+
+// A retry goes through the proxy that is chosen for it, with its password and not
+// that of the proxy before: one that is not there, one that fails, one that works.
+func TestChainChangesProxy(t *testing.T) {
+	setProxies(t, "", "", "")
+	var mu sync.Mutex
+	var asked []string
+	serve := func(name string, status int) string {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			asked = append(asked, name+" "+r.RequestURI+" "+r.Header.Get("Proxy-Authorization"))
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(status)
+		}))
+		t.Cleanup(s.Close)
+		return s.Listener.Addr().String()
+	}
+	proxies := []string{"http://a:1@127.0.0.1:1", "http://b:2@" + serve("fails", http.StatusBadGateway), "http://" + serve("works", http.StatusOK)}
+	env, _ := newEnv(t, nil)
+	next := chain(t, env)
+	f := downloader.Follow(crawl.FetcherFunc(func(ctx context.Context, r *crawl.Request) (*crawl.Response, error) {
+		c := *r
+		c.Options.Proxy = proxies[r.Trail.Retries]
+		return next.Fetch(ctx, &c)
+	}))
+	resp, err := f.Fetch(t.Context(), &crawl.Request{URL: "http://one.test/1"})
+	if err != nil || resp.Status != http.StatusOK {
+		t.Fatalf("%v, %v", resp, err)
+	}
+	if want := []string{"fails http://one.test/1 Basic Yjoy", "works http://one.test/1 "}; !slices.Equal(asked, want) {
+		t.Errorf("the proxies were asked %q, want %q", asked, want)
+	}
+}
 
 // One fetch through everything and through a proxy, which a redirect leads from
 // host to host: what belongs to one of them does not reach another.

@@ -165,7 +165,7 @@ func TestCompressionAsked(t *testing.T) {
 	}
 }
 
-// CMP-13, CMP-14.
+// CMP-13, CMP-14, scrapy#7134 (CVE-2025-6176).
 func TestCompressionBomb(t *testing.T) {
 	for _, coding := range []string{"gzip", "deflate", "raw", "br", "zstd"} {
 		bomb, name := encode(coding, make([]byte, 11_511_612)), strings.Replace(coding, "raw", "deflate", 1)

@@ -30,7 +30,9 @@ func newHTTPProxy(env *crawl.Env) (downloader.Middleware, error) {
 		return nil, nil
 	}
 	m := &httpProxy{latin1: cfg.Encoding == "latin-1"}
-	if err := m.environment(httpproxy.FromEnvironment()); err != nil {
+	fromEnvironment := httpproxy.FromEnvironment()
+	fromEnvironment.NoProxy = plainNames(fromEnvironment.NoProxy)
+	if err := m.environment(fromEnvironment); err != nil {
 		return nil, err
 	}
 	return func(next crawl.Fetcher) crawl.Fetcher {
@@ -114,10 +116,25 @@ func (m *httpProxy) proxyOf(r *crawl.Request, scheme string) (proxy, error) {
 		return proxy{}, nil
 	}
 	_, host, _ := strings.Cut(weburl.Origin(r.URL), "://")
+	host = strings.TrimSuffix(strings.Replace(host, ".:", ":", 1), ".") // the end of a name that is written in full
 	if u, err := m.choose(&url.URL{Scheme: scheme, Host: host}); err != nil || u == nil {
 		return proxy{}, err
 	}
 	return m.env[scheme], nil
+}
+
+// plainNames returns a no_proxy whose names stand as in URLs: curl and Python take
+// .example.com for example.com with all below it, and brackets around an address.
+func plainNames(noProxy string) string {
+	names := strings.Split(noProxy, ",")
+	for i, name := range names {
+		name = strings.TrimSuffix(strings.TrimLeft(strings.TrimSpace(name), "."), ".")
+		if strings.HasSuffix(name, "]") {
+			name = strings.Trim(name, "[]")
+		}
+		names[i] = name
+	}
+	return strings.Join(names, ",")
 }
 
 // parse reads the URL of a proxy; without a scheme it is an http proxy.

@@ -90,6 +90,37 @@ func TestHTTPProxy(t *testing.T) {
 	}
 }
 
+// no_proxy holds names, with all below them, and addresses, alone or as networks,
+// with a port or without; however the URL writes the host.
+func TestHTTPProxyNone(t *testing.T) {
+	for _, tt := range []struct {
+		none, direct, proxied string
+	}{
+		{"corp.test", "http://corp.test/ https://a.corp.test:8443/ http://CORP.test/ http://corp.test./ http://corp.test.:80/ http://u:p@corp.test/", "http://notcorp.test/ http://corp.test.evil.test/"},
+		{"CORP.test.", "http://corp.test/ http://a.corp.test./", "http://corp/"},
+		{".corp.test", "http://a.corp.test/ http://corp.test/", "http://notcorp.test/"},
+		{"*.corp.test", "http://a.corp.test/", "http://corp.test/"},
+		{"corp.test:8080", "http://corp.test:8080/", "http://corp.test/ http://corp.test:80/"},
+		{"corp.test:443", "https://corp.test/", "http://corp.test/"},
+		{"a.test , b.test,", "http://a.test/ http://b.test/", "http://c.test/"},
+		{"10.0.0.0/8", "http://10.1.2.3/ http://0xa.1/ http://167772161/ http://[::ffff:10.0.0.1]/", "http://11.1.2.3/ http://ten.test/"},
+		{"[fd00::1],fe80::/10", "http://[fd00::1]/ http://[FD00:0:0::1]:99/ http://[fe80::2]/", "http://[fd00::2]/"},
+		{"bücher.test", "http://xn--bcher-kva.test/ http://bücher.test/", "http://buecher.test/"},
+		{" * ", "http://a.test/ https://b.test/", ""},
+		{"", "http://localhost/ http://127.0.0.1:8000/ http://[::1]/", "http://a.test/ http://my_host.test/ http://💩.test/"},
+	} {
+		setProxies(t, "http://proxy:1", "http://proxy:1", tt.none)
+		env, _ := newEnv(t, nil)
+		for want, urls := range map[string]string{"": tt.direct, "http://proxy:1": tt.proxied} {
+			for u := range strings.FieldsSeq(urls) {
+				if got := proxied(t, env, &crawl.Request{URL: u}).Options.Proxy; got != want {
+					t.Errorf("no_proxy=%q: %s goes through %q, want %q", tt.none, u, got, want)
+				}
+			}
+		}
+	}
+}
+
 // PX-06, the other encoding.
 func TestHTTPProxyEncoding(t *testing.T) {
 	setProxies(t, "", "", "")
@@ -100,7 +131,7 @@ func TestHTTPProxyEncoding(t *testing.T) {
 	}
 }
 
-// PX-09 to PX-11: nothing of one proxy stays with the request for the next.
+// PX-09, PX-11: nothing of one proxy stays with the request for the next.
 func TestHTTPProxyChanges(t *testing.T) {
 	setProxies(t, "", "", "")
 	env, _ := newEnv(t, nil)
@@ -150,7 +181,7 @@ func TestHTTPProxyUnusable(t *testing.T) {
 	}
 }
 
-// RED-19: the proxy of the environment is chosen anew for what a redirect leads
+// RED-19, scrapy#767: the proxy of the environment is chosen anew for what a redirect leads
 // to, of its scheme.
 func TestHTTPProxyOfARedirect(t *testing.T) {
 	setProxies(t, "http://web:1", "http://u:p@secure:2", "")
