@@ -1,6 +1,6 @@
 // Package crawltest helps to test spiders and crawlers: responses made from
-// saved pages, and a web site whose every page is known beforehand and that
-// misbehaves on demand.
+// saved pages, a web site whose every page is known beforehand and that
+// misbehaves on demand, and a server full of traps that were met in the wild.
 package crawltest
 
 import (
