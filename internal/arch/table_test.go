@@ -25,6 +25,7 @@ var table = map[string]row{
 	},
 	"internal/robots":      {tests: []string{"internal/weburl"}, reason: "rules of robots.txt need nothing of a crawler"},
 	"internal/faultfs":     {imports: []string{"jobs"}, reason: "a disk that fails implements the file system of jobs"},
+	"internal/charset":     {reason: "letters and bytes need nothing of a crawler"},
 	"internal/conformance": {reason: "it reads files of vectors; what they mean is up to the tests"},
 	"internal/arch":        {reason: "it reads sources and imports none"},
 	"internal/demo":        {reason: "the site that is crawled knows nothing of the crawler"},
@@ -34,7 +35,7 @@ var table = map[string]row{
 	},
 
 	"crawl": {
-		imports: []string{"settings", "internal/weburl"},
+		imports: []string{"settings", "internal/charset", "internal/weburl"},
 		reason:  "the vocabulary of spider authors must not drag the machinery along",
 	},
 	"crawltest": {
