@@ -79,6 +79,7 @@ func TestRunJudges(t *testing.T) {
 		"is skipped":   {`{"id":"some/rows/3","do":"skip"}`, false, "no counterpart: no such thing"},
 		"panics":       {`{"id":"some/rows/3","do":"panic"}`, false, "panic: lost"},
 		"lacks a file": {`{"id":"some/rows/3","do":"file","file":"some/b.bin"}`, false, "b.bin"},
+		"is unknown":   {`{"id":"some/rows/3","do":3}`, false, "read the row: json"},
 		"is no JSON":   {passing + `{"id":`, false, "unexpected end"},
 		"has no row":   {"", false, "has no row"},
 	} {
@@ -95,6 +96,7 @@ func TestRunReports(t *testing.T) {
 {"id":"some/rows/4","do":"stop"}
 {"id":"some/rows/5","do":"skip"}
 {"id":"some/rows/6","do":"panic"}
+{"id":"some/rows/7","do":["fail"]}
 `)
 	if !ok {
 		t.Fatalf("a run that judges nothing fails:\n%s", out)
@@ -103,7 +105,7 @@ func TestRunReports(t *testing.T) {
 	if err := json.Unmarshal([]byte(report), &f); err != nil || strings.Count(report, "\n") != 1 {
 		t.Fatalf("%v in %q", err, report)
 	}
-	if f.Name != "some/rows" || f.Passed != 2 || f.Total != 6 || len(f.Failed) != 4 {
+	if f.Name != "some/rows" || f.Passed != 2 || f.Total != 7 || len(f.Failed) != 5 {
 		t.Fatalf("report = %+v", f)
 	}
 	for i, why := range []string{"got [1], want [2]", "stopped at 3", "no counterpart: no such thing", "panic: lost"} {
