@@ -10,7 +10,7 @@ BENCH       ?= .
 BENCH_PKGS  ?= ./engine ./scheduler ./jobs ./crawl ./feeds ./downloader ./internal/weburl
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check format lint race bench clean
+.PHONY: help build demo test check format lint race bench conformance clean
 
 help: ## shows this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -42,6 +42,16 @@ race: ## runs the tests with the race detector, in random order; needs a C compi
 
 bench: ## runs the benchmarks of each layer; BENCH=regexp picks some
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(BENCH_PKGS)
+
+# The packages that run test vectors.
+VECTORS = $(shell grep -rl 'conformance\.Run' --include='*_test.go' . | xargs -n1 dirname | sort -u)
+
+conformance: ## runs the test vectors in the folder DIR and shows what passes
+	@[ -n "$(DIR)" ] && [ -d "$(DIR)" ] || { echo "make conformance DIR=FOLDER: want the folder of the test vectors"; exit 2; }
+	@report=$$(mktemp) || exit 1; trap 'rm -f "$$report"' EXIT; \
+	out=$$(CONFORMANCE_DIR="$$(cd "$(DIR)" && pwd)" CONFORMANCE_REPORT="$$report" $(GO) test -count=1 -run Conformance $(VECTORS) 2>&1); status=$$?; \
+	$(GO) run ./internal/conformance/table "$$report" conformance-failed.txt || status=1; \
+	[ $$status = 0 ] || { echo "$$out"; exit 1; }
 
 clean: ## removes what was built, but for the tools
 	rm -f bin/crawl coverage.out

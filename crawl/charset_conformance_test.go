@@ -3,13 +3,19 @@ package crawl_test
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	encunicode "golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
 
 	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/internal/conformance"
 )
 
 // maybeB64 is a string, or an object that holds one in base64.
@@ -30,27 +36,20 @@ func (m *maybeB64) UnmarshalJSON(b []byte) error {
 }
 
 type charsetCase struct {
-	ID          string                `json:"id"`
-	Fn          string                `json:"fn"`
-	Class       string                `json:"cls"`
 	Body        []byte                `json:"body_b64"`
 	Headers     map[string][]maybeB64 `json:"headers"`
-	ContentType *string               `json:"content_type"`
 	EncodingArg *string               `json:"encoding_arg"`
 	Encoding    string                `json:"expected_encoding"`
 	Label       string                `json:"expected_encoding_label"`
 	Text        *string               `json:"expected_text"`
-	AnyText     []string              `json:"expected_text_any"`
 }
 
-// want returns the texts that a row accepts: those it names, or the body in the
+// want returns the text that a row expects: the one it has, or the body in the
 // encoding it names. Python's names of encodings are translated to labels.
-func (c charsetCase) want() []string {
-	switch {
-	case c.Text != nil:
-		return []string{*c.Text}
-	case c.AnyText != nil:
-		return c.AnyText
+func (c charsetCase) want(r *conformance.Row) string {
+	r.Helper()
+	if c.Text != nil {
+		return *c.Text
 	}
 	label := c.Encoding + c.Label
 	if to, ok := map[string]string{
@@ -61,93 +60,113 @@ func (c charsetCase) want() []string {
 	}
 	enc, err := htmlindex.Get(label)
 	if err != nil {
-		return nil
+		r.Fatal(err)
 	}
 	b, err := enc.NewDecoder().Bytes(c.Body)
 	if err != nil {
-		return nil
+		r.Fatal(err)
 	}
-	return []string{strings.TrimPrefix(string(b), "\uFEFF")}
+	return strings.TrimPrefix(string(b), "\uFEFF")
 }
 
-func (c charsetCase) run(t *testing.T, count *tally, header http.Header) {
-	t.Helper()
-	want := c.want()
-	got := (&crawl.Response{Header: header, Body: c.Body}).Text()
-	count.row(t, c.ID, got, want, slices.Contains(want, got))
+// checkText compares a body as it is read with what a row accepts.
+func (c charsetCase) checkText(r *conformance.Row, header http.Header) {
+	r.Helper()
+	r.Equal((&crawl.Response{Header: header, Body: c.Body}).Text(), c.want(r))
 }
 
 // TestPrescanConformance runs html5lib's cases of declarations in a page.
 func TestPrescanConformance(t *testing.T) {
 	t.Parallel()
-	var count tally
-	for _, c := range cases[charsetCase](t, "charset/html5lib_prescan.jsonl") {
-		c.run(t, &count, http.Header{"Content-Type": {"text/html"}})
-	}
-	count.floor(t, "html5lib_prescan", map[string]string{
-		"charset/html5lib_prescan/62553d94356f": "declared behind 8,192 bytes",
+	conformance.Run(t, "charset/html5lib_prescan", func(r *conformance.Row, c charsetCase) {
+		c.checkText(r, http.Header{"Content-Type": {"text/html"}})
 	})
 }
 
-// TestScrapyCharsetConformance runs the cases of Scrapy's text responses but
-// those that name an encoding in the call, which there is no way to do here.
+// TestScrapyCharsetConformance runs the cases of Scrapy's text responses. An
+// encoding that is named in the call is there in the header here.
 func TestScrapyCharsetConformance(t *testing.T) {
 	t.Parallel()
-	var count tally
-	for _, c := range cases[charsetCase](t, "charset/scrapy_response.jsonl") {
-		if c.EncodingArg != nil {
-			continue
-		}
+	conformance.Run(t, "charset/scrapy_response", func(r *conformance.Row, c charsetCase) {
 		header := http.Header{}
 		for k, vs := range c.Headers {
 			for _, v := range vs {
 				header.Add(k, string(v))
 			}
 		}
-		c.run(t, &count, header)
-	}
-	count.floor(t, "scrapy_response", nil)
-}
-
-// TestW3libCharsetConformance runs w3lib's cases of whole conversions.
-func TestW3libCharsetConformance(t *testing.T) {
-	t.Parallel()
-	var count tally
-	for _, c := range cases[charsetCase](t, "charset/w3lib_encoding.jsonl") {
-		if c.Fn != "html_to_unicode" {
-			continue
+		if c.EncodingArg != nil {
+			header.Set("Content-Type", "text/html; charset="+*c.EncodingArg)
 		}
-		header := http.Header{}
-		if c.ContentType != nil {
-			header.Set("Content-Type", strings.TrimPrefix(*c.ContentType, "Content-Type: "))
-		}
-		c.run(t, &count, header)
-	}
-	count.floor(t, "w3lib_encoding", map[string]string{
-		"charset/w3lib_encoding/cdacdf056d11": "UTF-32 is not in the Encoding Standard",
-		"charset/w3lib_encoding/3a66987001a0": "UTF-32 is not in the Encoding Standard",
-		"charset/w3lib_encoding/9d2954bc5594": "UTF-32 is not in the Encoding Standard",
-		"charset/w3lib_encoding/6f36f0032af1": "UTF-32 is not in the Encoding Standard",
-		"charset/w3lib_encoding/1977356b7952": "utf-16 is little-endian in the Encoding Standard",
+		c.checkText(r, header)
 	})
 }
 
 // TestLabelConformance runs the labels of the WHATWG Encoding Standard.
 func TestLabelConformance(t *testing.T) {
 	t.Parallel()
-	var count tally
-	for _, c := range cases[struct{ ID, Label, Encoding string }](t, "charset/whatwg_labels.jsonl") {
+	conformance.Run(t, "charset/whatwg_labels", func(r *conformance.Row, c struct{ Label, Encoding string }) {
 		body := []byte("a\xe1\xa1b") // no encoding reads it as another does, nearly
 		got := (&crawl.Response{Header: http.Header{"Content-Type": {"text/html; charset=" + c.Label}}, Body: body}).Text()
 		enc, err := htmlindex.Get(c.Encoding)
 		if err != nil {
-			t.Fatalf("%s: %v", c.Encoding, err)
+			r.Fatal(err)
 		}
 		want, err := enc.NewDecoder().Bytes(body)
 		if err != nil {
-			t.Fatal(err)
+			r.Fatal(err)
 		}
-		count.row(t, c.ID+" "+c.Label, got, string(want), got == string(want))
+		r.Equal(got, string(want))
+	})
+}
+
+// aliases are names of encodings that are no labels of the WHATWG standard.
+var aliases = map[string]encoding.Encoding{
+	"maccyrillic": charmap.MacintoshCyrillic, "tis-620": charmap.Windows874, "iso-8859-11": charmap.Windows874,
+	"cp932": japanese.ShiftJIS, "ibm855": charmap.CodePage855, "utf-8-sig": encunicode.UTF8BOM,
+	"utf-16": encunicode.UTF16(encunicode.LittleEndian, encunicode.UseBOM),
+	"utf-32": utf32.UTF32(utf32.LittleEndian, utf32.UseBOM), "utf-32be": utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM),
+	"gb2312": simplifiedchinese.GB18030, "gbk": simplifiedchinese.GB18030,
+}
+
+// checkGuess compares how a body without a header is read with how it is in the
+// encoding that it is in.
+func checkGuess(r *conformance.Row, body []byte, name string) {
+	r.Helper()
+	enc := aliases[name]
+	if enc == nil {
+		var err error
+		if enc, err = htmlindex.Get(name); err != nil {
+			r.Fatalf("no encoding %q", name)
+		}
 	}
-	count.floor(t, "whatwg_labels", nil)
+	want, err := enc.NewDecoder().Bytes(body)
+	if err != nil {
+		r.Fatal(err)
+	}
+	got := (&crawl.Response{Body: body}).Text()
+	if strings.TrimPrefix(got, "\uFEFF") != strings.TrimPrefix(string(want), "\uFEFF") {
+		r.Errorf("%s: got %.100q, want %.100q", name, got, want)
+	}
+}
+
+func TestGuessFilesConformance(t *testing.T) {
+	t.Parallel()
+	conformance.Run(t, "charset/detect_files", func(r *conformance.Row, c struct {
+		File     string
+		Expected string `json:"expected_encoding"`
+	},
+	) {
+		checkGuess(r, r.File("charset/"+c.File), c.Expected)
+	})
+}
+
+func TestGuessTextsConformance(t *testing.T) {
+	t.Parallel()
+	conformance.Run(t, "charset/ced_strings", func(r *conformance.Row, c struct {
+		Body     []byte `json:"body_b64"`
+		Expected string `json:"expected_encoding"`
+	},
+	) {
+		checkGuess(r, c.Body, c.Expected)
+	})
 }

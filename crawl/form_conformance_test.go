@@ -1,8 +1,6 @@
 package crawl_test
 
 import (
-	"encoding/json"
-	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -10,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/internal/conformance"
 )
 
 // formOptions are the arguments of Scrapy's from_response.
@@ -83,7 +82,7 @@ type formExpected struct {
 }
 
 // sentFields returns what a request of a form sends.
-func sentFields(t *testing.T, r *crawl.Request) url.Values {
+func sentFields(t testing.TB, r *crawl.Request) url.Values {
 	t.Helper()
 	raw := string(r.Body)
 	if r.Verb() == "GET" {
@@ -97,7 +96,7 @@ func sentFields(t *testing.T, r *crawl.Request) url.Values {
 }
 
 // holds reports whether a request is as a case expects.
-func (e formExpected) holds(t *testing.T, r *crawl.Request) bool {
+func (e formExpected) holds(t testing.TB, r *crawl.Request) bool {
 	t.Helper()
 	got := sentFields(t, r)
 	names := slices.Sorted(maps.Keys(got))
@@ -118,32 +117,26 @@ func (e formExpected) holds(t *testing.T, r *crawl.Request) bool {
 
 // TestFormConformance runs Scrapy's cases of from_response (FM-03 to FM-10).
 func TestFormConformance(t *testing.T) {
-	t.Parallel()
-	var count tally
-	for _, c := range cases[struct {
-		ID       string
+	conformance.Run(t, "forms/form_request", func(row *conformance.Row, c struct {
 		URL      string `json:"response_url"`
 		Body     string
 		Options  formOptions
 		Expected formExpected
-	}](t, "forms/form_request.jsonl") {
+	},
+	) {
 		f, ok := c.Options.form()
-		if !ok {
-			t.Logf("%s: the compiler refuses such values", c.ID)
-			continue
+		if !ok { // the compiler refuses such values
+			row.Equal(c.Expected.Raises != "", true)
+			return
 		}
 		page := htmlPage(c.URL, c.Body)
 		page.Header.Set("Content-Type", "text/html; charset=utf-8")
 		r, err := crawl.FormFrom(page, f)
-		switch {
-		case err != nil || c.Expected.Raises != "":
-			count.row(t, c.ID, fmt.Sprint(err), c.Expected.Raises, (err != nil) == (c.Expected.Raises != ""))
-		default:
-			want, _ := json.Marshal(c.Expected)
-			count.row(t, c.ID, fmt.Sprint(r, string(r.Body)), string(want), c.Expected.holds(t, r))
+		if (err != nil) != (c.Expected.Raises != "") {
+			row.Errorf("error %v, want %q", err, c.Expected.Raises)
 		}
-	}
-	count.floor(t, "form_request", map[string]string{
-		"forms/form_request/11e7bb7c0c77": "a slash closes no textarea in HTML",
+		if err == nil && !c.Expected.holds(row, r) {
+			row.Errorf("got %v %s, want %+v", r, r.Body, c.Expected)
+		}
 	})
 }

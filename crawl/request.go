@@ -103,6 +103,10 @@ type Options struct {
 	// NoRedirect hands a redirect to the callback instead of following it.
 	NoRedirect bool `json:"no_redirect,omitempty"`
 
+	// MaxRedirects is how many redirects in a row are followed, where that is less
+	// than REDIRECT_MAX_TIMES. Defaults to REDIRECT_MAX_TIMES.
+	MaxRedirects int `json:"max_redirects,omitempty"`
+
 	// Statuses are the codes outside 200–299 that the callback handles. They
 	// replace HTTPERROR_ALLOWED_CODES and the spider's own list.
 	Statuses []int `json:"statuses,omitempty"`
@@ -178,7 +182,7 @@ func (o *Options) isZero() bool {
 		o.Slot, o.Proxy, o.BindAddress, o.ReferrerPolicy, o.HTTPUser, o.HTTPPass, o.HTTPDomain, o.FTPUser, o.FTPPassword,
 		o.FTPMode, o.FTPLocalFilename,
 	)
-	return text == "" && o.Timeout == 0 && o.MaxSize == 0 && o.MaxRetries == 0 && len(o.Statuses) == 0 && !o.NoRetry && !o.NoRedirect &&
+	return text == "" && o.Timeout == 0 && o.MaxSize == 0 && o.MaxRetries == 0 && o.MaxRedirects == 0 && len(o.Statuses) == 0 && !o.NoRetry && !o.NoRedirect &&
 		!o.AnyStatus && !o.AllowOffsite && !o.NoRobots && !o.NoThrottle && !o.NoCookies && !o.NoCache && !o.NoProxy
 }
 

@@ -88,7 +88,8 @@ func (r *Response) isText() bool {
 // Text returns the body as text, without a byte order mark and always valid
 // UTF-8. It is decoded by its byte order mark, the charset of its Content-Type,
 // or the one that the page declares in its first 4,096 bytes (HTML standard); a
-// body without any is UTF-8 if it is valid as such, else windows-1252.
+// body without any is UTF-8 if it is valid as such, else what it looks like by its
+// letters, and windows-1252 if that does not show.
 func (r *Response) Text() string { return string(r.decoded()) }
 
 // JSON decodes the body into v, which is a pointer. A body that is valid UTF-8 is

@@ -38,6 +38,17 @@ func TestText(t *testing.T) {
 		{"BOM of UTF-16, big-endian", "text/html", "\xfe\xff\x00h\x00i", "hi"},
 		{"broken UTF-8", "text/html; charset=utf-8", "a\xffb\xe3\xab", "a\uFFFDb\uFFFD"},
 		{"broken Shift_JIS", "text/html; charset=shift_jis", "a\x81", "a\uFFFD"},
+		{"header, other quotes", "text/html; charset='iso-8859-2'", "\xb1", "±"},
+		{"header, words beside quotes", `text/html; charset="iso-8859-2"x`, "\xb1", "±"},
+		{"header, charset in quotes", `text/html; a="; charset=iso-8859-5"; charset=iso-8859-2`, "\xb1", "ą"},
+		{"header, an empty one first", `text/html; charset=""; charset=iso-8859-2`, "\xb1", "ą"},
+		{"header, no semicolon", "text/html charset=iso-8859-2, text/plain", "\xb1", "ą"},
+		{"a name with low lines", "text/html; charset=ISO_8859_2", "\xb1", "ą"},
+		{"a name of IANA", "text/html; charset=IBM850", "\x82", "é"},
+		{"BOM of UTF-32", "text/html", "\xff\xfe\x00\x00h\x00\x00\x00", "h"},
+		{"BOM of UTF-32, big-endian", "text/html", "\x00\x00\xfe\xff\x00\x00\x00h", "h"},
+		{"meta says UTF-32", "text/html", "<meta charset=utf-32>é", "<meta charset=utf-32>é"},
+		{"guessed", "text/html", "<p>\xcf\xf0\xe8\xe2\xe5\xf2, \xec\xe8\xf0!", "<p>Привет, мир!"},
 		{"NUL bytes", "text/html; charset=utf-8", "a\x00b", "a\x00b"},
 		{"empty", "text/html", "", ""},
 	} {
@@ -158,6 +169,10 @@ func TestJoinInEncoding(t *testing.T) {
 	r.Body = []byte("<meta charset=windows-1251><a href='/\xef?\xef'>")
 	if got, want := links(r), "http://example.com/%D0%BF?%EF"; len(got) != 1 || got[0] != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+	wide := htmlPage("http://example.com/", "\xfe\xff\x00<\x00a\x00 \x00h\x00r\x00e\x00f\x00=\x00?\x04\x3f\x00>")
+	if got, want := links(wide), "http://example.com/?%D0%BF"; len(got) != 1 || got[0] != want {
+		t.Errorf("UTF-16: got %q, want %q", got, want)
 	}
 }
 

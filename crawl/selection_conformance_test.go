@@ -101,10 +101,10 @@ func (p *parselRun) as(want any) any {
 }
 
 type parselCase struct {
-	ID, Document, Error string
-	DocType             *string `json:"doc_type"`
-	Steps               []parselStep
-	Expected            any
+	Document, Error string
+	DocType         *string `json:"doc_type"`
+	Steps           []parselStep
+	Expected        any
 }
 
 // response returns the page of a case, nil for those of JSON.
@@ -141,60 +141,31 @@ func (c parselCase) run() (got any, ok bool) {
 
 func TestParselConformance(t *testing.T) {
 	t.Parallel()
-	var count tally
-	for _, c := range cases[parselCase](t, "selectors/parsel_selector.jsonl") {
+	conformance.Run(t, "selectors/parsel_selector", func(r *conformance.Row, c parselCase) {
 		got, ok := c.run()
 		if !ok {
-			t.Logf("%s: has steps of Python only", c.ID)
-			continue
+			r.Skip("steps of Python")
 		}
 		if c.Error != "" {
 			c.Expected = true
 		}
-		count.row(t, c.ID, got, c.Expected, reflect.DeepEqual(got, c.Expected))
-	}
-	const (
-		removes  = "the case removes something first"
-		slash    = "void elements are written with a slash"
-		head     = "every HTML page has a head"
-		prefixes = "prefixes are those of the document; none is registered or unknown"
-		byName   = "a name without prefix is that of the default namespace, too"
-		axis     = "there is no namespace axis"
-	)
-	count.floor(t, "parsel_selector", map[string]string{
-		"selectors/parsel_selector/80fb9aab2445": slash,
-		"selectors/parsel_selector/6810e8727490": slash,
-		"selectors/parsel_selector/2145145cbd14": slash,
-		"selectors/parsel_selector/6d32f66d7b56": "the encoding that the case passes is not in it",
-		"selectors/parsel_selector/a1fd475451d6": "the case makes links absolute first",
-		"selectors/parsel_selector/53d44f882f88": prefixes,
-		"selectors/parsel_selector/467aca50e0c0": prefixes,
-		"selectors/parsel_selector/ece9dc35059f": prefixes,
-		"selectors/parsel_selector/87ebdcee2b72": prefixes,
-		"selectors/parsel_selector/5e21b510f5fa": prefixes,
-		"selectors/parsel_selector/e8f8914e916c": axis,
-		"selectors/parsel_selector/1406ed97bc1e": axis,
-		"selectors/parsel_selector/1d56005c1a7c": axis + ", and prefixes are those of the document",
-		"selectors/parsel_selector/ff6109f0d122": byName,
-		"selectors/parsel_selector/53b0b07a9246": removes,
-		"selectors/parsel_selector/05597e848f9f": removes,
-		"selectors/parsel_selector/efa670f6adc1": removes + "; " + head,
-		"selectors/parsel_selector/1d87439c9291": removes,
-		"selectors/parsel_selector/117ed7a5f3fe": head,
+		if !reflect.DeepEqual(got, c.Expected) {
+			r.Errorf("got %.200q, want %.200q", got, c.Expected)
+		}
 	})
 }
 
 // TestCSSSelectConformance runs cssselect's cases on its document.
 func TestCSSSelectConformance(t *testing.T) {
 	t.Parallel()
-	var count tally
-	for _, c := range cases[struct {
-		ID, Document, Mode, Selector string
-		IDs                          []string `json:"expected_ids"`
-		Count                        *int     `json:"expected_count"`
-	}](t, "selectors/css_select.jsonl") {
-		r := htmlPage("http://example.com/", string(conformance.File(t, "selectors/docs/"+c.Document)))
-		var got []string
+	conformance.Run(t, "selectors/css_select", func(row *conformance.Row, c struct {
+		Document, Selector string
+		IDs                []string `json:"expected_ids"`
+		Count              *int     `json:"expected_count"`
+	},
+	) {
+		r := htmlPage("http://example.com/", string(row.File("selectors/docs/"+c.Document)))
+		got := []string{}
 		for one := range r.CSS(c.Selector).Each() {
 			id := one.Attr("id")
 			if id == "" {
@@ -203,25 +174,9 @@ func TestCSSSelectConformance(t *testing.T) {
 			got = append(got, id)
 		}
 		if c.Count != nil {
-			count.row(t, c.ID, len(got), *c.Count, len(got) == *c.Count)
-			continue
+			row.Equal(len(got), *c.Count)
+			return
 		}
-		count.row(t, c.ID, got, c.IDs, slices.Equal(got, c.IDs))
-	}
-	count.floor(t, "css_select", map[string]string{
-		"selectors/css_select/fe743ce75494": "cascadia finds an empty string in an attribute",
-		"selectors/css_select/be0b9cc4b7b4": "cascadia finds an empty string in an attribute",
-		"selectors/css_select/f0e3d9b8b1f7": "cascadia takes no string for a language",
-		"selectors/css_select/f29e4726de8a": "cascadia has no :scope",
-		"selectors/css_select/0820e1c1623e": "cascadia has no :scope",
-		"selectors/css_select/83359850945a": "cascadia has no :scope",
-		"selectors/css_select/671bd9bd0a2e": "the document is XML: HTML has another tree",
-		"selectors/css_select/3f560005015f": "cascadia takes a comment for nothing, as Selectors 4",
-		"selectors/css_select/c0a441d329b2": "the document is XML: HTML has another tree",
-		"selectors/css_select/fc62a46385c8": "the document is XML: HTML has another tree",
-		"selectors/css_select/c833b1fcd487": "cascadia has no :is()",
-		"selectors/css_select/f21d5af6b4ac": "the document is XML: HTML has another tree",
-		"selectors/css_select/ef7cfa39b8c8": "html, head and body are in every HTML page",
-		"selectors/css_select/cab7b761e3af": "cascadia's :contains() ignores case",
+		row.Equal(got, c.IDs)
 	})
 }

@@ -2,7 +2,6 @@ package crawl
 
 import (
 	"bytes"
-	"mime"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -10,9 +9,10 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/unicode"
+
+	"github.com/skeincrawl/skein/internal/charset"
 )
 
 // decoded returns the body as UTF-8, the body itself where it is that already.
@@ -20,7 +20,7 @@ func (r *Response) decoded() []byte {
 	r.page.text.Do(func() {
 		enc, skip := encodingOf(r.Body, r.Header.Get("Content-Type"))
 		r.page.utf8 = toUTF8(r.Body[skip:], enc)
-		if enc != unicode.UTF8 {
+		if enc != unicode.UTF8 && hasASCII(enc) { // else URLs and forms are in UTF-8
 			r.page.enc = enc
 		}
 	})
@@ -45,21 +45,19 @@ func toUTF8(body []byte, enc encoding.Encoding) []byte {
 
 // encodingOf finds the encoding of a body by the order of the HTML standard: a
 // byte order mark, whose length it returns too, the charset of the transport, a
-// declaration in the page. Without any of them valid UTF-8 is taken as such, and
-// everything else as windows-1252.
+// declaration in the page. Without any of them it is guessed; what does not show
+// what it is is UTF-8 if it is valid as such, and else windows-1252.
 func encodingOf(body []byte, contentType string) (enc encoding.Encoding, bom int) {
-	switch {
-	case bytes.HasPrefix(body, []byte("\xef\xbb\xbf")):
-		return unicode.UTF8, 3
-	case bytes.HasPrefix(body, []byte("\xfe\xff")):
-		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), 2
-	case bytes.HasPrefix(body, []byte("\xff\xfe")):
-		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), 2
+	if enc, bom := marked(body); enc != nil {
+		return enc, bom
 	}
 	if enc := byLabel(transportCharset(contentType)); enc != nil {
 		return enc, 0
 	}
 	if enc := declaredEncoding(body[:min(len(body), prescanBytes)]); enc != nil {
+		return enc, 0
+	}
+	if enc := charset.Guess(body); enc != nil {
 		return enc, 0
 	}
 	if utf8.Valid(body) {
@@ -68,39 +66,22 @@ func encodingOf(body []byte, contentType string) (enc encoding.Encoding, bom int
 	return charmap.Windows1252, 0
 }
 
-// byLabel returns the encoding of a label of the WHATWG Encoding Standard, nil
-// if there is none.
-func byLabel(label string) encoding.Encoding {
-	enc, err := htmlindex.Get(label)
-	if err != nil {
-		return nil
-	}
-	return enc
-}
-
-var charsetParam = regexp.MustCompile(`(?i)(?:^|[;,\s])charset\s*=\s*["']?([\w:.-]+)`)
-
-// transportCharset returns the charset of a Content-Type, of a malformed one too.
-func transportCharset(contentType string) string {
-	if _, params, err := mime.ParseMediaType(contentType); err == nil {
-		return params["charset"]
-	}
-	if m := charsetParam.FindStringSubmatch(contentType); m != nil {
-		return m[1]
-	}
-	return ""
-}
-
 // prescanBytes is how far from the beginning of a page a declaration is looked
 // for, as by w3lib. The HTML standard asks authors for the first 1,024 bytes, but
 // has browsers heed later ones as well.
 const prescanBytes = 4096
+
+// charsetParam is the charset in the content of a meta element.
+var charsetParam = regexp.MustCompile(`(?i)(?:^|[;,\s])charset\s*=\s*["']?([\w:.-]+)`)
 
 var xmlDeclaration = regexp.MustCompile(`^\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([\w:.-]+)["']`)
 
 // declaredEncoding returns the encoding that the beginning of a page declares in
 // a meta element or an XML declaration, nil if none.
 func declaredEncoding(head []byte) encoding.Encoding {
+	if bytes.Contains(head, []byte("< meta")) { // no element for a browser, but for w3lib
+		head = bytes.ReplaceAll(head, []byte("< meta"), []byte("<meta"))
+	}
 	z := html.NewTokenizer(bytes.NewReader(head))
 	for tt := z.Next(); tt != html.ErrorToken; tt = z.Next() {
 		if tt != html.StartTagToken && tt != html.SelfClosingTagToken {
@@ -120,10 +101,10 @@ func declaredEncoding(head []byte) encoding.Encoding {
 	return nil
 }
 
-// asRead replaces UTF-16, which a declaration that could be read as ASCII can
-// not be in.
+// asRead replaces UTF-16 and UTF-32, which a declaration that could be read as
+// ASCII can not be in.
 func asRead(enc encoding.Encoding) encoding.Encoding {
-	if name, _ := htmlindex.Name(enc); strings.HasPrefix(name, "utf-16") {
+	if enc != encoding.Replacement && !hasASCII(enc) {
 		return unicode.UTF8
 	}
 	return enc
@@ -141,8 +122,8 @@ func metaCharset(z *html.Tokenizer) string {
 			if !hasCharset {
 				charset, hasCharset = string(v), true
 			}
-		case "http-equiv":
-			pragma = pragma || strings.EqualFold(string(v), "content-type")
+		case "http-equiv", "httpequiv": // as some write it, and w3lib reads it
+			pragma = pragma || strings.EqualFold(strings.ReplaceAll(string(v), "-", ""), "contenttype")
 		case "content":
 			if m := charsetParam.FindSubmatch(v); m != nil && content == "" {
 				content = string(m[1])

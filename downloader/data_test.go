@@ -66,7 +66,7 @@ type dataVector struct {
 	}
 }
 
-func (v *dataVector) check(t *testing.T) {
+func (v *dataVector) check(t testing.TB) {
 	t.Helper()
 	mediaType, body, err := parseData(v.Input + string(v.Raw))
 	if (err != nil) != v.Error {
@@ -90,14 +90,7 @@ func (v *dataVector) check(t *testing.T) {
 }
 
 func TestConformanceData(t *testing.T) {
-	cases := conformance.Cases[dataVector](t, "url/data_uri.jsonl")
-	passed := 0
-	for _, c := range cases {
-		if t.Run(c.ID, c.V.check) {
-			passed++
-		}
-	}
-	t.Logf("url/data_uri %d %d", passed, len(cases))
+	conformance.Run(t, "url/data_uri", func(r *conformance.Row, v dataVector) { v.check(r) })
 }
 
 func FuzzData(f *testing.F) {

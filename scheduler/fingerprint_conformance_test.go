@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/skeincrawl/skein/internal/conformance"
@@ -49,25 +48,14 @@ func (r vectorRequest) fingerprint(o vectorOptions) Fingerprint {
 	return FingerprintOf(r.Method, r.URL, []byte(r.Body), opts...)
 }
 
-func (v fingerprintVector) passes() bool {
+func (v fingerprintVector) check(r *conformance.Row) {
 	if v.Kind == "known" {
-		return v.Request.fingerprint(v.Options).String() == v.Hex
+		r.Equal(v.Request.fingerprint(v.Options).String(), v.Hex)
+		return
 	}
-	return (v.A.fingerprint(v.AOptions) == v.B.fingerprint(v.BOptions)) == v.Equal
+	r.Equal(v.A.fingerprint(v.AOptions) == v.B.fingerprint(v.BOptions), v.Equal)
 }
 
-// TestFingerprintConformance logs "family passed total" with the IDs that failed.
 func TestFingerprintConformance(t *testing.T) {
-	cases := conformance.Cases[fingerprintVector](t, "url/fingerprint.jsonl")
-	total := len(cases)
-	var failed []string
-	for _, c := range cases {
-		if !c.V.passes() {
-			failed = append(failed, c.ID)
-		}
-	}
-	t.Logf("url/fingerprint %d %d %s", total-len(failed), total, strings.Join(failed, " "))
-	if len(failed) > 0 {
-		t.Errorf("%d of %d vectors fail", len(failed), total)
-	}
+	conformance.Run(t, "url/fingerprint", func(r *conformance.Row, v fingerprintVector) { v.check(r) })
 }

@@ -1,6 +1,7 @@
 package httpcache
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -10,28 +11,17 @@ import (
 	"github.com/skeincrawl/skein/internal/conformance"
 )
 
-// vectors calls f for each case of a file of published test vectors. f returns
-// why the case is not passed, and "" if it is; judge hears of each. What did not pass is logged as
-// "family passed total" with the IDs.
-func vectors[C any](t *testing.T, name string, f func(t *testing.T, c *C) string, judge func(t *testing.T, c *C, failure string)) {
-	t.Helper()
-	cases := conformance.Cases[C](t, name)
-	total, others := len(cases), []string{}
-	for i := range cases {
-		id, c := cases[i].ID, &cases[i].V
-		t.Run(id, func(t *testing.T) {
-			failure := ""
-			synctest.Test(t, func(t *testing.T) {
-				<-time.After(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
-				failure = f(t, c)
-			})
-			if failure != "" {
-				others = append(others, id)
-			}
-			judge(t, c, failure)
-		})
+// runRow runs a case on a clock of its own, and fails the row if the case says
+// why it is not passed.
+func runRow(r *conformance.Row, run func(t *testing.T) error) {
+	var failure error
+	synctest.Test(r.T, func(t *testing.T) {
+		<-time.After(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
+		failure = run(t)
+	})
+	if failure != nil {
+		r.Error(failure)
 	}
-	t.Logf("%s %d %d %s", strings.TrimSuffix(name, ".jsonl"), total-len(others), total, strings.Join(others, " "))
 }
 
 // A scrapyCase is a response and what becomes of it (HC-14 to HC-23).
@@ -49,20 +39,14 @@ type scrapyCase struct {
 }
 
 func TestConformanceScrapy(t *testing.T) {
-	vectors(t, "httpcache/scrapy_rfc2616.jsonl", func(t *testing.T, c *scrapyCase) string {
-		switch c.Test {
-		case "response_cacheability":
-			return c.checkStored(t)
-		case "cached_and_fresh":
-			return c.checkFresh(t)
-		case "cached_and_stale":
-			return c.checkStale(t)
+	conformance.Run(t, "httpcache/scrapy_rfc2616", func(r *conformance.Row, c *scrapyCase) {
+		run := map[string]func(t *testing.T) error{
+			"response_cacheability": c.checkStored, "cached_and_fresh": c.checkFresh, "cached_and_stale": c.checkStale,
+		}[c.Test]
+		if run == nil {
+			r.Skipf("test %s", c.Test)
 		}
-		return "no such test: " + c.Test
-	}, func(t *testing.T, c *scrapyCase, failure string) {
-		if failure != "" {
-			t.Errorf("%d %v: %s", c.Status, c.Headers, failure)
-		}
+		runRow(r, run)
 	})
 }
 
@@ -85,105 +69,64 @@ func (c *scrapyCase) begin(t *testing.T, always bool) *origin {
 	return o
 }
 
-func (c *scrapyCase) checkStored(t *testing.T) string {
+func (c *scrapyCase) checkStored(t *testing.T) error {
 	for always, want := range map[bool]bool{false: c.Stored, true: c.StoredAlways} {
 		o := c.begin(t, always)
 		if got := o.env.Stats.Count("httpcache/store") == 1; got != want {
-			return "stored wrongly"
+			return errors.New("stored wrongly")
 		}
 		o.says(http.StatusNotModified, "")
 		if want && o.get(t).Status == http.StatusNotModified {
-			return "a 304 came through"
+			return errors.New("a 304 came through")
 		}
 	}
-	return ""
+	return nil
 }
 
-func (c *scrapyCase) checkFresh(t *testing.T) string {
+func (c *scrapyCase) checkFresh(t *testing.T) error {
 	o := c.begin(t, false)
 	o.fails(errLost)
 	if resp := o.get(t); !isCached(resp) || o.env.Stats.Count("httpcache/hit") != 1 {
-		return "not fresh"
+		return errors.New("not fresh")
 	}
 	o.says(http.StatusNotModified, "")
 	if resp := o.get(t, "Cache-Control", "max-age=0"); string(resp.Body) != "first" || o.env.Stats.Count("httpcache/revalidate") != 1 {
-		return "not revalidated with max-age=0"
+		return errors.New("not revalidated with max-age=0")
 	}
-	return ""
+	return nil
 }
 
-func (c *scrapyCase) checkStale(t *testing.T) string {
+func (c *scrapyCase) checkStale(t *testing.T) error {
 	o := c.begin(t, false)
 	if c.On500 != nil {
 		o.says(http.StatusInternalServerError, "error")
 		if got := isCached(o.get(t)); got != *c.On500 {
-			return "served wrongly after a 500"
+			return errors.New("served wrongly after a 500")
 		}
 	}
 	if c.With304 {
 		o = c.begin(t, false)
 		o.says(http.StatusNotModified, "")
 		if resp := o.get(t); string(resp.Body) != "first" || resp.Status != c.Status {
-			return "no stored response after a 304"
+			return errors.New("no stored response after a 304")
 		}
 	}
 	o = c.begin(t, false)
 	o.says(c.Status, "second", "Last-Modified", ago(10))
 	if got := isCached(o.get(t, "Cache-Control", "max-stale")); got != c.MaxStale {
-		return "served wrongly with max-stale"
+		return errors.New("served wrongly with max-stale")
 	}
 	o = c.begin(t, false)
 	o.says(c.Status, "second", "Last-Modified", ago(10), "Cache-Control", "max-age=60")
 	if resp := o.get(t); isCached(resp) || string(resp.Body) != "second" {
-		return "fresh"
+		return errors.New("fresh")
 	}
 	if resp := o.get(t); !isCached(resp) || string(resp.Body) != "second" {
-		return "the new response is not stored"
+		return errors.New("the new response is not stored")
 	}
-	return ""
-}
-
-// The required cases that are not passed, by the reason. docs/http-cache.md lists
-// them.
-func (c *cacheCase) excuse() (why string, applies bool) {
-	switch {
-	case c.CDN:
-		return "CDN-Cache-Control is for shared caches", false
-	case c.BrowserSkip && (strings.Contains(c.Test, "s-maxage") || strings.HasSuffix(c.Test, "-shared")):
-		return "s-maxage and private are for shared caches", false
-	case strings.HasPrefix(c.Test, "partial-"):
-		return "a request for a range passes by", true
-	case strings.HasPrefix(c.Test, "stale-while-revalidate"):
-		return "nothing is fetched in the background", true
-	}
-	return "", true
+	return nil
 }
 
 func TestConformanceCacheTests(t *testing.T) {
-	apply, passed := 0, 0
-	vectors(t, "httpcache/cache_tests.jsonl", func(t *testing.T, c *cacheCase) string {
-		if err := c.run(t); err != nil {
-			return err.Error()
-		}
-		return ""
-	}, func(t *testing.T, c *cacheCase, failure string) {
-		required := c.Kind == "" || c.Kind == "required"
-		why, applies := c.excuse()
-		if required && (applies || failure == "") {
-			apply++
-		}
-		switch {
-		case failure == "" && required:
-			passed++
-		case failure == "":
-		case !required || why != "":
-			t.Skipf("%s (%s): %s: %s", c.Test, c.Kind, why, failure)
-		default:
-			t.Errorf("%s: %s", c.Test, failure)
-		}
-	})
-	t.Logf("httpcache/required %d %d", passed, apply)
-	if passed*100 < apply*95 {
-		t.Errorf("%d of %d required cases that apply to a private cache are passed, want 95 %%", passed, apply)
-	}
+	conformance.Run(t, "httpcache/cache_tests", func(r *conformance.Row, c *cacheCase) { runRow(r, c.run) })
 }

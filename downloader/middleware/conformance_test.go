@@ -12,27 +12,8 @@ import (
 	"github.com/skeincrawl/skein/internal/conformance"
 )
 
-// vectors calls f for each case of a file of published test vectors, and logs
-// "family passed total" with the IDs that failed or do not apply.
-func vectors[C any](t *testing.T, name string, f func(t *testing.T, c C)) {
-	cases := conformance.Cases[C](t, name)
-	total := len(cases)
-	var others []string
-	for _, c := range cases {
-		t.Run(c.ID, func(t *testing.T) {
-			defer func() {
-				if t.Failed() || t.Skipped() {
-					others = append(others, c.ID)
-				}
-			}()
-			f(t, c.V)
-		})
-	}
-	t.Logf("%s %d %d %s", strings.TrimSuffix(name, ".jsonl"), total-len(others), total, strings.Join(others, " "))
-}
-
 func TestConformanceOffsite(t *testing.T) {
-	vectors(t, "misc/offsite.jsonl", func(t *testing.T, c struct {
+	conformance.Run(t, "misc/offsite", func(t *conformance.Row, c struct {
 		Domains []string `json:"allowed_domains"`
 		URL     string
 		Allowed bool
@@ -101,6 +82,8 @@ func (s *redirectStep) options() (o crawl.Options, ok bool) {
 			}
 		case "dont_redirect":
 			o.NoRedirect = v == true
+		case "redirect_ttl":
+			o.MaxRedirects = int(v.(float64))
 		case "proxy":
 			o.Proxy = v.(string)
 		default:
@@ -111,7 +94,7 @@ func (s *redirectStep) options() (o crawl.Options, ok bool) {
 }
 
 func TestConformanceRedirect(t *testing.T) {
-	vectors(t, "redirect/scrapy_redirect.jsonl", func(t *testing.T, c struct {
+	conformance.Run(t, "redirect/scrapy_redirect", func(t *conformance.Row, c struct {
 		Test  string
 		Steps []redirectStep
 	},
@@ -131,7 +114,13 @@ func TestConformanceRedirect(t *testing.T) {
 			if s.Request.From != nil {
 				r = results[*s.Request.From]
 			}
-			next := hop(t, env, r, s.Response.Status, textHeader(s.Response.Headers)["Location"]...)
+			location := textHeader(s.Response.Headers)["Location"]
+			if s.Expected.Raises != "" {
+				_, err := redirected(t, env, r, s.Response.Status, location...)
+				s.checkRaised(t, err)
+				return
+			}
+			next := hop(t, env, r, s.Response.Status, location...)
 			results = append(results, next)
 			if strings.Contains(c.Test, "proxy") {
 				s.checkProxy(t, env, next)
@@ -143,7 +132,7 @@ func TestConformanceRedirect(t *testing.T) {
 }
 
 // systemProxies sets the environment that a vector's name tells of.
-func systemProxies(t *testing.T, test string) {
+func systemProxies(t testing.TB, test string) {
 	t.Helper()
 	for _, name := range []string{"http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"} {
 		t.Setenv(name, "")
@@ -159,9 +148,16 @@ func systemProxies(t *testing.T, test string) {
 	}
 }
 
+func (s *redirectStep) checkRaised(t testing.TB, err error) {
+	t.Helper()
+	if crawl.KindOf(err) != crawl.FailIgnored {
+		t.Errorf("error = %v, want %s", err, s.Expected.Raises)
+	}
+}
+
 // checkProxy compares where a request that was redirected goes. In Scrapy that
 // is part of the request, here of what the proxy middleware makes of it.
-func (s *redirectStep) checkProxy(t *testing.T, env *crawl.Env, next *crawl.Request) {
+func (s *redirectStep) checkProxy(t testing.TB, env *crawl.Env, next *crawl.Request) {
 	t.Helper()
 	sent := proxied(t, env, next)
 	if got := sent.Options.Proxy; got != s.Expected.Meta.Proxy {
@@ -180,7 +176,7 @@ func textHeader(m map[string]text) http.Header {
 	return h
 }
 
-func (s *redirectStep) check(t *testing.T, r, next *crawl.Request) {
+func (s *redirectStep) check(t testing.TB, r, next *crawl.Request) {
 	t.Helper()
 	want := &s.Expected
 	if want.Same || next == nil {
@@ -203,7 +199,7 @@ func (s *redirectStep) check(t *testing.T, r, next *crawl.Request) {
 	}
 }
 
-func (s *redirectStep) checkHeader(t *testing.T, r, next *crawl.Request) {
+func (s *redirectStep) checkHeader(t testing.TB, r, next *crawl.Request) {
 	t.Helper()
 	want := &s.Expected
 	all := http.Header{}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/internal/conformance"
 )
 
 // aCookie is a cookie of a vector: a value that is null or not there is none.
@@ -29,7 +30,7 @@ type cookieStep struct {
 }
 
 func TestConformanceCookies(t *testing.T) {
-	vectors(t, "cookies/scrapy_scenarios.jsonl", func(t *testing.T, c struct {
+	conformance.Run(t, "cookies/scrapy_scenarios", func(t *conformance.Row, c struct {
 		Test  string
 		Steps []cookieStep
 	},
@@ -58,7 +59,7 @@ func TestConformanceCookies(t *testing.T) {
 	})
 }
 
-func (s *cookieStep) check(t *testing.T, got string) {
+func (s *cookieStep) check(t testing.TB, got string) {
 	t.Helper()
 	if s.Present && got == "" {
 		t.Errorf("%s: no cookies", s.URL)

@@ -207,7 +207,7 @@ func TestCompressionLayers(t *testing.T) {
 }
 
 func TestConformanceCompression(t *testing.T) {
-	vectors(t, "compression/bodies.jsonl", func(t *testing.T, c struct {
+	conformance.Run(t, "compression/bodies", func(t *conformance.Row, c struct {
 		File      string
 		Coding    string `json:"content_encoding"`
 		Bytes     int    `json:"expected_bytes"`
@@ -218,7 +218,7 @@ func TestConformanceCompression(t *testing.T) {
 		Prefix    string `json:"expected_prefix"`
 	},
 	) {
-		body := conformance.File(t, "compression/"+c.File)
+		body := t.File("compression/" + c.File)
 		env, _ := newEnv(t, nil)
 		if c.Bomb {
 			if _, err := decoded(t, env, &crawl.Request{Options: crawl.Options{MaxSize: 1 << 20}}, body, c.Coding); crawl.KindOf(err) != crawl.FailTooLarge {

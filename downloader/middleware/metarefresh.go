@@ -61,9 +61,8 @@ func (m *metaRefresh) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Respo
 	if target == "" {
 		return resp, nil
 	}
-	if len(r.Trail.Redirects) >= m.hops.cfg.MaxTimes {
-		m.hops.log.Debug().Msgf("Discarding %v: max redirections reached", r)
-		return nil, crawl.Ignore("max redirections reached")
+	if err := m.hops.allow(r); err != nil {
+		return nil, err
 	}
 	to := m.follow(r, resp, target)
 	m.hops.log.Debug().Msgf("Redirecting (meta refresh) to %v from %v", to, r)

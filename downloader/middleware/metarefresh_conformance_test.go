@@ -1,15 +1,17 @@
 package middleware
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/internal/conformance"
 )
 
 func TestConformanceFindRefresh(t *testing.T) {
-	vectors(t, "links/meta_refresh.jsonl", func(t *testing.T, c struct {
+	conformance.Run(t, "links/meta_refresh", func(t *conformance.Row, c struct {
 		Test     string
 		Body     string
 		Raw      []byte `json:"body_b64"`
@@ -22,9 +24,6 @@ func TestConformanceFindRefresh(t *testing.T) {
 		URL   *string  `json:"expected_url"`
 	},
 	) {
-		if strings.HasSuffix(c.Test, "no_catastrophic_backtracking_single_tag") {
-			t.Skip("of an attribute that a tag repeats the first counts, and has no value there")
-		}
 		ignore := []string{"noscript"}
 		if c.Options.Ignore != nil {
 			ignore = *c.Options.Ignore
@@ -50,6 +49,33 @@ func TestConformanceFindRefresh(t *testing.T) {
 	})
 }
 
+func TestConformanceResponseHelpers(t *testing.T) {
+	conformance.Run(t, "links/scrapy_response_helpers", func(r *conformance.Row, c struct {
+		Fn, URL, Body string
+		Expected      json.RawMessage // delay and URL
+	},
+	) {
+		if c.Fn != "get_meta_refresh" {
+			r.Skipf("function %s", c.Fn)
+		}
+		page := &crawl.Response{URL: c.URL, Header: header("Content-Type", "text/html"), Body: []byte(c.Body)}
+		delay, ref, ok := findRefresh(page.Text(), true, []string{"script", "noscript"})
+		var want [2]any
+		if err := json.Unmarshal(c.Expected, &want); err != nil {
+			r.T.Fatal(err)
+		}
+		got := [2]any{}
+		if ok {
+			u, err := page.Join(ref)
+			if err != nil {
+				r.Fatal(err)
+			}
+			got = [2]any{delay.Seconds(), u}
+		}
+		r.Equal(got, want)
+	})
+}
+
 type metaStep struct {
 	redirectStep
 	Response struct {
@@ -62,13 +88,13 @@ type metaStep struct {
 }
 
 func TestConformanceMetaRefresh(t *testing.T) {
-	vectors(t, "redirect/scrapy_metarefresh.jsonl", func(t *testing.T, c struct {
+	conformance.Run(t, "redirect/scrapy_metarefresh", func(t *conformance.Row, c struct {
 		Test  string
 		Steps []metaStep
 	},
 	) {
-		if strings.Contains(c.Test, "proxy") {
-			t.Skip("the proxy of a request is an option, which a redirect keeps")
+		if strings.Contains(c.Test, "system_proxy") {
+			systemProxies(t, c.Test)
 		}
 		var results []*crawl.Request
 		for i := range c.Steps {
@@ -89,9 +115,11 @@ func TestConformanceMetaRefresh(t *testing.T) {
 			next, err := refreshed(t, env, r, s.Response.Body)
 			results = append(results, next)
 			if s.Expected.Raises != "" {
-				if crawl.KindOf(err) != crawl.FailIgnored {
-					t.Errorf("error = %v, want %s", err, s.Expected.Raises)
-				}
+				s.checkRaised(t, err)
+				return
+			}
+			if strings.Contains(c.Test, "proxy") {
+				s.checkProxy(t, env, next)
 				continue
 			}
 			s.check(t, r, next)

@@ -69,14 +69,27 @@ func (m *redirect) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response
 	if target == "" {
 		return resp, nil
 	}
-	if len(r.Trail.Redirects) >= m.cfg.MaxTimes {
-		m.log.Debug().Msgf("Discarding %v: max redirections reached", r)
-		return nil, crawl.Ignore("max redirections reached")
+	if err := m.allow(r); err != nil {
+		return nil, err
 	}
 	to := m.follow(r, resp, target)
 	to.DontFilter = to.DontFilter || returns(to)
 	m.log.Debug().Msgf("Redirecting (%d) to %v from %v", resp.Status, to, r)
 	return nil, crawl.Reschedule(to)
+}
+
+// allow returns a [crawl.Ignore] error for a request that has been redirected as
+// often as it may.
+func (m *redirect) allow(r *crawl.Request) error {
+	most := m.cfg.MaxTimes
+	if n := r.Options.MaxRedirects; n > 0 {
+		most = min(most, n)
+	}
+	if len(r.Trail.Redirects) < most {
+		return nil
+	}
+	m.log.Debug().Msgf("Discarding %v: max redirections reached", r)
+	return crawl.Ignore("max redirections reached")
 }
 
 // returns reports whether a redirect leads back to where its request has been: a

@@ -16,16 +16,22 @@ import (
 // with a status and a location, and returns the request that follows, or nil.
 func hop(t testing.TB, env *crawl.Env, r *crawl.Request, status int, location ...string) *crawl.Request {
 	t.Helper()
-	h := http.Header{}
-	if len(location) > 0 {
-		h["Location"] = location
-	}
-	resp, err := wrap(t, "redirect", env, respond(&crawl.Response{Status: status, Header: h})).Fetch(t.Context(), r)
+	resp, err := redirected(t, env, r, status, location...)
 	next := rescheduled(err)
 	if next == nil && (err != nil || resp.Status != status) {
 		t.Errorf("response = %v, %v, want that of the handler", resp, err)
 	}
 	return next
+}
+
+// redirected is what comes of such an answer.
+func redirected(t testing.TB, env *crawl.Env, r *crawl.Request, status int, location ...string) (*crawl.Response, error) {
+	t.Helper()
+	h := http.Header{}
+	if len(location) > 0 {
+		h["Location"] = location
+	}
+	return wrap(t, "redirect", env, respond(&crawl.Response{Status: status, Header: h})).Fetch(t.Context(), r)
 }
 
 // RED-01, RED-12, SCH: the marks of a request on its way.
@@ -122,6 +128,24 @@ func TestRedirectMethod(t *testing.T) {
 					t.Fatalf("the request's own header became %v", r.Header)
 				}
 			}
+		}
+	}
+}
+
+// RED-11: an option makes the limit smaller, never larger.
+func TestRedirectLimitOfRequest(t *testing.T) {
+	for _, tt := range []struct{ limit, option, want int }{{5, 2, 2}, {2, 5, 2}, {2, 0, 2}} {
+		env, _ := newEnv(t, map[string]any{"REDIRECT_MAX_TIMES": tt.limit})
+		r, hops := &crawl.Request{URL: "http://a.test/", Options: crawl.Options{MaxRedirects: tt.option}}, 0
+		for ; hops <= tt.limit; hops++ {
+			_, err := redirected(t, env, r, 302, "/next")
+			if crawl.KindOf(err) == crawl.FailIgnored {
+				break
+			}
+			r = rescheduled(err)
+		}
+		if hops != tt.want {
+			t.Errorf("%+v: %d redirects are followed", tt, hops)
 		}
 	}
 }

@@ -26,16 +26,21 @@ var table = map[string]row{
 	},
 	"internal/robots":      {tests: []string{"internal/weburl"}, reason: "rules of robots.txt need nothing of a crawler"},
 	"internal/faultfs":     {imports: []string{"jobs"}, reason: "a disk that fails implements the file system of jobs"},
+	"internal/charset":     {reason: "letters and bytes need nothing of a crawler"},
 	"internal/conformance": {reason: "it reads files of vectors; what they mean is up to the tests"},
-	"internal/arch":        {reason: "it reads sources and imports none"},
-	"internal/demo":        {reason: "the site that is crawled knows nothing of the crawler"},
+	"internal/conformance/table": {
+		imports: []string{"internal/conformance"},
+		reason:  "it shows what the tests have written down",
+	},
+	"internal/arch": {reason: "it reads sources and imports none"},
+	"internal/demo": {reason: "the site that is crawled knows nothing of the crawler"},
 	"internal/docs": {
 		tests:  []string{"settings", "engine/builtin", "internal/demo"},
 		reason: "its tests compare the documentation with the program; the program does not know it",
 	},
 
 	"crawl": {
-		imports: []string{"settings", "internal/weburl"},
+		imports: []string{"settings", "internal/charset", "internal/weburl"},
 		reason:  "the vocabulary of spider authors must not drag the machinery along",
 	},
 	"crawltest": {

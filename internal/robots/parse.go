@@ -6,6 +6,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"golang.org/x/text/encoding/unicode"
 )
 
 // Parse reads a robots.txt. It never fails: what is no rule is passed over. Of
@@ -24,11 +26,14 @@ func Parse(body []byte) *File {
 }
 
 // head returns the part of a file that counts, without what it has of a byte
-// order mark.
+// order mark. The format is UTF-8; that a file is UTF-16 only its mark can say.
 func head(body []byte) []byte {
 	if len(body) > MaxSize {
 		body = body[:MaxSize]
 		body = body[:bytes.LastIndexAny(body, "\r\n")+1]
+	}
+	if bytes.HasPrefix(body, []byte("\xfe\xff")) || bytes.HasPrefix(body, []byte("\xff\xfe")) {
+		body, _ = unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder().Bytes(body) // which replaces what is no character
 	}
 	for _, c := range []byte("\xef\xbb\xbf") {
 		if len(body) == 0 || body[0] != c {
@@ -45,23 +50,44 @@ func lines(text string) iter.Seq[string] {
 }
 
 // split cuts a line into the name in lower case and the value of its record. The
-// colon may be missing if there are two words.
+// colon may be missing.
 func split(line string) (key, value string, ok bool) {
 	line, _, _ = strings.Cut(line, "#")
 	line = strings.TrimSpace(line)
 	key, value, ok = strings.Cut(line, ":")
 	if !ok {
-		i := strings.IndexAny(line, " \t")
-		if i < 0 {
-			return "", "", false
-		}
-		key, value = line[:i], strings.TrimSpace(line[i:])
-		if strings.ContainsAny(value, " \t") {
+		if key, value, ok = splitWords(line); !ok {
 			return "", "", false
 		}
 	}
 	key = strings.ToLower(strings.TrimSpace(strings.ToValidUTF8(key, "")))
 	return key, strings.TrimSpace(value), key != ""
+}
+
+// splitWords cuts a line without a colon: one of two words, or one that names
+// crawlers.
+func splitWords(line string) (key, value string, ok bool) {
+	i := strings.IndexAny(line, " \t")
+	if i < 0 {
+		return "", "", false
+	}
+	const name = len("user-agent")
+	named := len(line) > name && isUserAgent(strings.ToLower(line[:name])) && strings.ContainsAny(line[name:name+1], " \t")
+	if named {
+		i = name
+	}
+	value = strings.TrimSpace(line[i:])
+	return line[:i], value, named || !strings.ContainsAny(value, " \t")
+}
+
+// isUserAgent reports whether a line with this name names a crawler, also as
+// people write it.
+func isUserAgent(key string) bool {
+	switch key {
+	case "user-agent", "useragent", "user agent", "useg-agent", "users-agent":
+		return true
+	}
+	return false
 }
 
 // A parser collects groups.
@@ -75,22 +101,40 @@ type parser struct {
 // record takes one line. Those that are no rule, such as Sitemap, neither end a
 // group nor its user-agent lines.
 func (p *parser) record(key, value string) {
-	switch key {
-	case "user-agent", "useragent", "user agent":
-		p.agent(value)
-	case "allow":
+	switch {
+	case isUserAgent(key):
+		p.agents(value)
+	case key == "allow":
 		p.rule(value, true)
 		p.rule(directory(value), true)
-	case "disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw": // as people write it
+	case isDisallow(key):
 		p.rule(value, false)
 	}
 }
 
-func (p *parser) agent(value string) {
+// isDisallow reports whether a line with this name forbids a path, also as people
+// write it.
+func isDisallow(key string) bool {
+	switch key {
+	case "disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw", "desallow", "dsallow":
+		return true
+	}
+	return false
+}
+
+// agents begins a group, or names one more crawler of it; several, if there are
+// commas between them.
+func (p *parser) agents(value string) {
 	if p.group != nil {
 		p.end()
 	}
 	p.opened = true
+	for name := range strings.SplitSeq(value, ",") {
+		p.agent(strings.TrimSpace(name))
+	}
+}
+
+func (p *parser) agent(value string) {
 	name := strings.ToLower(token(value))
 	if rest, ok := strings.CutPrefix(value, anyAgent); ok && (rest == "" || rest[0] >= 0x80 || token(rest[:1]) == "") {
 		name = anyAgent

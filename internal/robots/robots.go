@@ -28,23 +28,38 @@ type Rules []*group
 
 // For returns the rules for a crawler with these product tokens: those of all
 // groups that name the longest of its tokens which the file knows, else those
-// for any crawler (RFC 9309 §2.2.1). Letter case does not matter.
+// for any crawler (RFC 9309 §2.2.1). A crawler "example-news2" obeys the group for
+// "example-news", and without one that for "example", as Google's crawlers do.
+// Letter case does not matter.
 func (f *File) For(tokens ...string) Rules {
 	best := anyAgent
 	for _, t := range tokens {
-		t = strings.ToLower(t)
-		if _, ok := f.agents[t]; ok && (best == anyAgent || len(t) > len(best)) {
-			best = t
+		for t = strings.ToLower(t); t != ""; t = family(t) {
+			if _, ok := f.agents[t]; ok && (best == anyAgent || len(t) > len(best)) {
+				best = t
+			}
 		}
 	}
 	return f.agents[best]
 }
 
+// family returns the name of which a token is a kind: without the digits behind
+// it, else without its last part.
+func family(token string) string {
+	if t := strings.TrimRight(token, "0123456789"); t != token {
+		return t
+	}
+	return token[:max(strings.LastIndexByte(token, '-'), 0)]
+}
+
 // Allowed reports whether a page may be fetched. The path is that of its URL
 // with the query, beginning with a slash, as it goes on the wire. The longest
 // pattern that matches decides, of equally long ones one that allows
-// (RFC 9309 §2.2.2).
+// (RFC 9309 §2.2.2). /robots.txt itself always may be.
 func (r Rules) Allowed(path string) bool {
+	if path == "/robots.txt" {
+		return true
+	}
 	path = canonicalPath(path)
 	allowed, longest := true, -1
 	for _, g := range r {

@@ -47,6 +47,17 @@ func TestAllowed(t *testing.T) {
 		{"longest over groups", "User-agent: a\nDisallow: /1\nUser-agent: a\nAllow: /1/2\nDisallow: /1/2/3", "a", []string{"/1/2"}, []string{"/1", "/1/2/3"}},
 		{"tie", "User-agent: *\nDisallow: /ab\nAllow: /ab", "any", []string{"/ab"}, nil},
 		{"own group without rules", "User-agent: *\nDisallow: /\n\nUser-agent: mine", "mine", []string{"/"}, nil},
+		{"several names", "User-agent: One, Two ,Three\nDisallow: /1\nUser-agent: *\nDisallow: /2", "two", []string{"/2"}, []string{"/1"}},
+		{"a kind of", "User-agent: ex-news\nDisallow: /1\nUser-agent: ex\nDisallow: /2", "Ex-News2", []string{"/2"}, []string{"/1"}},
+		{"another kind of", "User-agent: ex-news\nDisallow: /1\nUser-agent: ex\nDisallow: /2", "ex-new", []string{"/1"}, []string{"/2"}},
+		{"a longer name", "User-agent: ex-news\nDisallow: /", "ex", []string{"/"}, nil},
+		{"no colon", "user agent Harry Potter\ndisallow /1", "harry", []string{"/"}, []string{"/1"}},
+		{"no colon, not two words", "User-agent: *\ndisallow /1 /2\nuser-agents a b", "any", []string{"/1"}, nil},
+		{"misspelt", "Useg-agent: a\nDesallow: /1", "a", []string{"/"}, []string{"/1"}},
+		{"itself", "User-agent: *\nDisallow: /", "any", []string{"/robots.txt"}, []string{"/robots.txt?", "/robots"}},
+		{"a whole URL", "User-agent: *\nDisallow: http://a.test/", "any", []string{"/a.test/"}, []string{"/http://a.test/x"}},
+		{"UTF-16BE", "\xfe\xff\x00U\x00s\x00e\x00r\x00-\x00a\x00g\x00e\x00n\x00t\x00:\x00*\x00\n\x00D\x00i\x00s\x00a\x00l\x00l\x00o\x00w\x00:\x00/\x00a", "any", []string{"/"}, []string{"/a"}},
+		{"UTF-16LE", "\xff\xfeU\x00s\x00e\x00r\x00-\x00a\x00g\x00e\x00n\x00t\x00:\x00*\x00\n\x00D\x00i\x00s\x00a\x00l\x00l\x00o\x00w\x00:\x00/\x00a\x00", "any", []string{"/"}, []string{"/a"}},
 		{"other records end nothing", "User-agent: a\nCrawl-delay: 3\nSitemap: /s\nUser-agent: b\nDisallow: /", "a", nil, []string{"/x"}},
 	} {
 		t.Run(tt.id, func(t *testing.T) {

@@ -10,10 +10,14 @@ type rule struct {
 }
 
 // newRule returns the rule of a line. It reports false for one without a path,
-// which matches nothing.
+// which matches nothing. A whole URL is a path below the root, as on the sites of
+// proxies and archives.
 func newRule(pattern string, allow bool) (rule, bool) {
 	if pattern == "" {
 		return rule{}, false
+	}
+	if strings.HasPrefix(pattern, "http://") || strings.HasPrefix(pattern, "https://") {
+		pattern = "/" + pattern
 	}
 	pattern, end := strings.CutSuffix(pattern, "$")
 	return rule{pattern: canonicalPattern(pattern), end: end, allow: allow}, true

@@ -64,7 +64,7 @@ func (b *Base) Resolve(ref string) (string, error) {
 	if s, ok := b.fast(ref); ok {
 		return s, nil
 	}
-	if b.enc != nil && !isASCII(ref) && b.encodesQuery(ref) {
+	if b.encodesQuery(ref) {
 		ref = encodeQuery(ref, b.enc)
 	}
 	return parse(b.href, ref)

@@ -2,8 +2,6 @@ package weburl
 
 import (
 	"encoding/json"
-	"slices"
-	"strings"
 	"testing"
 
 	"golang.org/x/text/encoding"
@@ -14,14 +12,12 @@ import (
 
 // vector is one line of a file of test vectors; each file uses some fields.
 type vector struct {
-	ID       string
 	Input    string
 	InputB64 []byte `json:"input_b64"`
 	Href     string
 	Base     *string
 	Error    bool
 	Failure  bool
-	XFail    bool `json:"upstream_xfail"`
 	Options  struct {
 		Encoding     string
 		PathEncoding string `json:"path_encoding"`
@@ -30,11 +26,10 @@ type vector struct {
 	}
 	Expected json.RawMessage
 	Output   json.RawMessage
-	Fn, URL  string
 }
 
 // in returns the input; bytes stand for text in the encoding of the options.
-func (v *vector) in(t *testing.T) string {
+func (v *vector) in(t testing.TB) string {
 	if v.InputB64 == nil {
 		return v.Input
 	}
@@ -45,7 +40,7 @@ func (v *vector) in(t *testing.T) string {
 	return string(s)
 }
 
-func (v *vector) encoding(t *testing.T) encoding.Encoding {
+func (v *vector) encoding(t testing.TB) encoding.Encoding {
 	if v.Options.Encoding == "" {
 		return encoding.Nop
 	}
@@ -55,7 +50,7 @@ func (v *vector) encoding(t *testing.T) encoding.Encoding {
 	}
 	enc, err := htmlindex.Get(name)
 	if err != nil {
-		t.Fatalf("%s: encoding %q: %v", v.ID, v.Options.Encoding, err)
+		t.Fatalf("encoding %q: %v", v.Options.Encoding, err)
 	}
 	return enc
 }
@@ -71,51 +66,29 @@ func (v *vector) want() string {
 	return o.Href
 }
 
-// check runs one vector.
-type check func(t *testing.T, v *vector) (got, want string)
+// A check runs one vector.
+type check func(r *conformance.Row, v *vector) (got, want string)
 
-// family is a file of vectors. The reasons why known ones do not pass stand
-// beside their IDs; those that the publisher's own code misses may fail, too.
-// A family with a floor needs that many of a hundred only; applies leaves out
-// vectors of options and functions that this package does not have.
-type family struct {
-	name    string
-	check   check
-	applies func(v *vector) bool
-	floor   int
-	known   map[string]string
-}
-
-// TestConformance runs the public test vectors in the folder CONFORMANCE_DIR
-// and logs "family passed total" with the IDs that failed.
+// TestConformance runs the public test vectors about URLs.
 func TestConformance(t *testing.T) {
-	for _, f := range families {
-		t.Run(f.name, f.run)
+	for family, check := range map[string]check{
+		"urlparse/wpt_urltestdata":        checkResolve,
+		"urlparse/crawlercommons_resolve": checkResolve,
+		"urlparse/wpt_percent_encoding":   checkPercentEncoding,
+		"urlparse/wpt_toascii":            checkHost,
+		"urlparse/wpt_idna_v2":            checkHost,
+		"url/scrapy_bench_hrefs":          checkBenchHref,
+		"url/canonicalize":                checkCanonicalize,
+		"url/safe_url":                    checkSafeURL,
+		"url/safe_download_url":           checkDownloadURL,
+		"url/parse_qsl_to_bytes":          checkQuery,
+	} {
+		t.Run(family, func(t *testing.T) {
+			conformance.Run(t, family, func(r *conformance.Row, v vector) {
+				if got, want := check(r, &v); got != want {
+					r.Errorf("input %q base %v: got %q, want %q", v.in(r), v.Base, got, want)
+				}
+			})
+		})
 	}
-}
-
-func (f family) run(t *testing.T) {
-	var vectors []vector
-	for _, c := range conformance.Cases[vector](t, f.name+".jsonl") {
-		vectors = append(vectors, c.V)
-	}
-	if f.applies != nil {
-		vectors = slices.DeleteFunc(vectors, func(v vector) bool { return !f.applies(&v) })
-	}
-	var failed []string
-	for _, v := range vectors {
-		got, want := f.check(t, &v)
-		if got == want {
-			continue
-		}
-		failed = append(failed, v.ID)
-		if f.known[v.ID] == "" && !v.XFail && f.floor == 0 {
-			t.Errorf("%s: input %q base %v: got %q, want %q", v.ID, v.in(t)+v.URL, v.Base, got, want)
-		}
-	}
-	passed := len(vectors) - len(failed)
-	if passed*100 < f.floor*len(vectors) {
-		t.Errorf("%s: %d of %d pass, want %d %%", f.name, passed, len(vectors), f.floor)
-	}
-	t.Logf("%s %d %d %s", f.name, passed, len(vectors), strings.Join(failed, " "))
 }

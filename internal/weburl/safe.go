@@ -14,28 +14,66 @@ import (
 
 // SafeURL returns u as Scrapy writes the URL of a request (w3lib's
 // safe_url_string): what is not allowed in a URL escaped, the host in A-labels,
-// and nothing else changed; no slash is added, no dot segment resolved. The
-// error says what w3lib refuses: a bad port, host or bracket.
+// and nothing else changed; no slash is added, no dot segment resolved. Where
+// w3lib falls short of the WHATWG standard, which it means to follow, the standard
+// counts. The error says what is refused: nothing at all, a bad scheme, port, host
+// or bracket.
 func SafeURL(u string) (string, error) {
 	return SafeURLIn(u, nil)
 }
 
-// SafeURLIn is [SafeURL] with query and fragment in the encoding of a page. A
-// URL with characters that the encoding lacks is written in UTF-8. A nil
-// encoding is UTF-8.
+// SafeURLIn is [SafeURL] with the query in the encoding of a page, for the schemes
+// for which a browser writes it so. A query with characters that the encoding
+// lacks is written in UTF-8. A nil encoding is UTF-8.
 func SafeURLIn(u string, enc encoding.Encoding) (string, error) {
 	p, err := split(u)
+	if err == nil {
+		err = p.check()
+	}
 	if err != nil {
 		return "", &Error{URL: clip(u), Reason: err.Error()}
 	}
 	p.encode(enc)
 	dst := p.appendPrefix(make([]byte, 0, len(u)+len(u)/2), false)
 	dst = appendQuoted(dst, p.path, safest)
-	if p.query != "" {
+	if p.hasQuery {
 		dst = append(dst, '?')
 		dst = appendQuoted(dst, p.query, p.queryClass())
 	}
+	if p.hasFragment && p.fragment == "" {
+		dst = append(dst, '#')
+	}
 	return string(p.appendFragment(dst)), nil
+}
+
+// check says what the WHATWG standard refuses and w3lib does not.
+func (p *parts) check() error {
+	switch {
+	case p.empty:
+		return errEmpty
+	case p.scheme == "" && badScheme(p.path+"?"+p.query+"#"+p.fragment):
+		return errScheme
+	case !isSpecial(p.scheme) || !p.hasAuthority || p.host == "" && p.scheme == "file":
+		return nil
+	case p.host == "" && (p.hasUser || p.port != ""), p.host != "" && !lookupHost(p.host):
+		return errName
+	}
+	return nil
+}
+
+// badScheme reports whether "://" stands behind what is no scheme.
+func badScheme(u string) bool {
+	i := strings.Index(u, "://")
+	start := i
+	for start > 0 && classes[u[start-1]]&inScheme != 0 {
+		start--
+	}
+	return i >= 0 && (start == i || !isLetter(u[start]))
+}
+
+// lookupHost reports whether a host has a form in which it is looked up.
+func lookupHost(host string) bool {
+	return cleanHost(host) || strings.Contains(host, ":") || Host("http://"+host+"/") != ""
 }
 
 // parts are the pieces of a URL as w3lib cuts it, still as they were written.
@@ -45,18 +83,24 @@ type parts struct {
 	hasUser, hasPass      bool
 	host, port            string // port without leading zeros; "" if none
 	path, query, fragment string
+
+	// What w3lib does not tell from what is empty.
+	empty, hasAuthority, hasQuery, hasFragment bool
 }
 
 var (
 	errBracket = errors.New("invalid IPv6 address")
 	errPort    = errors.New("the port is not a number from 0 to 65535")
 	errHost    = errors.New("the host has characters that normalise to delimiters")
+	errEmpty   = errors.New("the URL is empty")
+	errScheme  = errors.New("what stands before :// is no scheme")
+	errName    = errors.New("the host is missing, or is no name and no address")
 )
 
 // split cuts a URL as w3lib does. Relative URLs are cut, too.
 func split(u string) (parts, error) {
 	u = stripControls(escapeInvalid(u))
-	var p parts
+	p := parts{empty: u == ""}
 	if n := schemeLength(u); n > 0 {
 		p.scheme, u = strings.ToLower(u[:n]), u[n+1:]
 	}
@@ -68,8 +112,9 @@ func split(u string) (parts, error) {
 		end := delimiter(u[2:])
 		netloc, u = u[2:2+end], u[2+end:]
 	}
-	u, p.fragment, _ = strings.Cut(u, "#")
-	p.path, p.query, _ = strings.Cut(u, "?")
+	p.hasAuthority = netloc != ""
+	u, p.fragment, p.hasFragment = strings.Cut(u, "#")
+	p.path, p.query, p.hasQuery = strings.Cut(u, "?")
 	if p.path == "" && p.query != "" && isSpecial(p.scheme) {
 		p.path = "/"
 	}

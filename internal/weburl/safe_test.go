@@ -19,6 +19,9 @@ func TestSafeURL(t *testing.T) {
 		"/te ò":                       "/te%20%C3%B2",
 		"http://.éxample.com/":        "http://.éxample.com/",
 		`https://evil.com\@good.com/`: "https://evil.com/@good.com/",
+		"http://h?#":                  "http://h?#",
+		"/?u=http://h/":               "/?u=http://h/",
+		"file:///x":                   "file:///x",
 	} {
 		if got, _ := SafeURL(in); got != want {
 			t.Errorf("SafeURL(%q) = %q, want %q", in, got, want)
@@ -30,7 +33,7 @@ func TestSafeURLRefuses(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{
 		"http://h:99999/", "http://h:x/", "http://[::1/", "http://x[::1]/", "http://[::1]x/", "http://[1.2.3.4]/",
-		"http://[v.x]/", "http://[]/", "https://example℀.com", "https://evil.com＼.example.com", "http://a[b]@h/",
+		"http://[v.x]/", "http://[]/", "", " ", "1://h", "/://h", "http://@/", "http://:80/", "http://1.2.3.256/", "http://%FF/", "http://a b/", "https://example℀.com", "https://evil.com＼.example.com", "http://a[b]@h/",
 	} {
 		if got, err := SafeURL(in); err == nil {
 			t.Errorf("SafeURL(%q) = %q, want an error", in, got)
@@ -41,7 +44,7 @@ func TestSafeURLRefuses(t *testing.T) {
 func TestSafeURLIn(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"http://h/é?q=é#é": "http://h/%C3%A9?q=%E9#%E9",
+		"http://h/é?q=é#é": "http://h/%C3%A9?q=%E9#%C3%A9",
 		"http://h/?q=é€я":  "http://h/?q=%C3%A9%E2%82%AC%D1%8F",
 	} {
 		if got, err := SafeURLIn(in, charmap.ISO8859_1); err != nil || got != want {

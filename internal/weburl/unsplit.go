@@ -8,21 +8,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// encode puts query and fragment into the encoding, or neither if it lacks one
-// of their characters.
+// encode puts the query into the encoding, unless that lacks one of its
+// characters.
 func (p *parts) encode(enc encoding.Encoding) {
-	if enc == nil {
+	if enc == nil || p.scheme != "" && !inPageEncoding(p.scheme) {
 		return
 	}
-	query, err := enc.NewEncoder().String(p.query)
-	if err != nil {
-		return
+	if query, err := enc.NewEncoder().String(p.query); err == nil {
+		p.query = query
 	}
-	fragment, err := enc.NewEncoder().String(p.fragment)
-	if err != nil {
-		return
-	}
-	p.query, p.fragment = query, fragment
 }
 
 // queryClass leaves the apostrophe out where the WHATWG standard escapes it.

@@ -9,22 +9,8 @@ import (
 	"github.com/skeincrawl/skein/internal/conformance"
 )
 
-// vectors calls f for each case of a file of published vectors, and logs
-// "family passed total" with the IDs that failed.
-func vectors[C any](t *testing.T, name string, f func(t *testing.T, c C)) {
-	cases := conformance.Cases[C](t, name+".jsonl")
-	total := len(cases)
-	var failed []string
-	for _, c := range cases {
-		if !t.Run(c.ID, func(t *testing.T) { f(t, c.V) }) {
-			failed = append(failed, c.ID)
-		}
-	}
-	t.Logf("%s %d %d %s", name, total-len(failed), total, strings.Join(failed, " "))
-}
-
 // wantReferer checks one line of a vector. A nil want is no Referer.
-func wantReferer(t *testing.T, env *crawl.Env, h http.Header, from, to string, o crawl.Options, want *string) {
+func wantReferer(t testing.TB, env *crawl.Env, h http.Header, from, to string, o crawl.Options, want *string) {
 	t.Helper()
 	got := refererFor(t, env, from, h, &crawl.Request{URL: to, Options: o})
 	switch {
@@ -36,7 +22,7 @@ func wantReferer(t *testing.T, env *crawl.Env, h http.Header, from, to string, o
 }
 
 func TestConformanceRefererPolicy(t *testing.T) {
-	vectors(t, "referer/scrapy_policy", func(t *testing.T, c struct {
+	conformance.Run(t, "referer/scrapy_policy", func(t *conformance.Row, c struct {
 		Policy  string
 		From    string `json:"from_url"`
 		To      string `json:"to_url"`
@@ -49,7 +35,7 @@ func TestConformanceRefererPolicy(t *testing.T) {
 }
 
 func TestConformanceRefererSource(t *testing.T) {
-	vectors(t, "referer/scrapy_policy_source", func(t *testing.T, c struct {
+	conformance.Run(t, "referer/scrapy_policy_source", func(t *conformance.Row, c struct {
 		Setting map[string]any
 		Meta    struct {
 			Policy string `json:"referrer_policy"`
