@@ -52,10 +52,11 @@ func byLabel(label string) encoding.Encoding {
 	case "maccyrillic", "mac-cyrillic":
 		return charmap.MacintoshCyrillic
 	}
-	if enc, err := ianaindex.IANA.Encoding(label); err == nil {
+	if enc, err := ianaindex.IANA.Encoding(label); err == nil && enc != nil {
 		return enc
 	}
-	return nil
+	enc, _ := htmlindex.Get(strings.ReplaceAll(label, "-", "")) // GB-18030, ISO-88591
+	return enc
 }
 
 // hasASCII reports whether an encoding writes ASCII as itself.

@@ -113,7 +113,8 @@ var table = map[string]row{
 		imports: []string{
 			"scheduler", "downloader", "downloader/middleware", "spiders/middleware", "spiders/site", "feeds", "extensions",
 		},
-		reason: "the one place that names implementations",
+		tests:  []string{"crawl", "engine", "settings"},
+		reason: "the one place that names implementations; its tests crawl with all of them",
 	},
 
 	"cmd": {

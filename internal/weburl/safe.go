@@ -33,6 +33,9 @@ func SafeURLIn(u string, enc encoding.Encoding) (string, error) {
 	if err != nil {
 		return "", &Error{URL: clip(u), Reason: err.Error()}
 	}
+	if isSpecial(p.scheme) && p.scheme != "file" && p.host == "" { // "http:host/path" and "http:///host/path"
+		return Resolve("", u)
+	}
 	p.encode(enc)
 	dst := p.appendPrefix(make([]byte, 0, len(u)+len(u)/2), false)
 	dst = appendQuoted(dst, p.path, safest)
