@@ -71,7 +71,7 @@ var differs = map[string]string{
 	"crawler-commons testRfpCases":                       "that /robots.txt may be fetched is for the crawler to know",
 	"crawler-commons testRfpCases2":                      "the same",
 	"crawler-commons testHtmlMarkupInRobotsTxt":          "markup is no part of the format",
-	"crawler-commons testBigCrawlDelay":                  "Crawl-delay is not read",
+	"crawler-commons testBigCrawlDelay":                  "a long Crawl-delay forbids nothing",
 	"crawler-commons testRobotsWithUTF16BEBOM":           "the format is UTF-8",
 	"crawler-commons testDirectiveTypos":                 "misspellings that Google's parser does not know",
 	"crawler-commons testSpacesInMultipleUserAgentNames": "one line names one crawler",

@@ -70,6 +70,8 @@ type parser struct {
 	names  []string // the user-agent lines of the group
 	group  *group   // nil before the first of its rules
 	opened bool
+	row    []string // the user-agent lines that came last, with no rule and no delay among them
+	inRow  bool
 }
 
 // record takes one line. Those that are no rule, such as Sitemap, neither end a
@@ -83,6 +85,10 @@ func (p *parser) record(key, value string) {
 		p.rule(directory(value), true)
 	case "disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw": // as people write it
 		p.rule(value, false)
+	case "crawl-delay":
+		p.delay(period(value))
+	case "request-rate":
+		p.delay(rate(value))
 	}
 }
 
@@ -90,12 +96,19 @@ func (p *parser) agent(value string) {
 	if p.group != nil {
 		p.end()
 	}
+	if !p.inRow {
+		p.row, p.inRow = nil, true
+	}
 	p.opened = true
 	name := strings.ToLower(token(value))
 	if rest, ok := strings.CutPrefix(value, anyAgent); ok && (rest == "" || rest[0] >= 0x80 || token(rest[:1]) == "") {
 		name = anyAgent
 	}
-	if name != "" && !slices.Contains(p.names, name) {
+	if name == "" {
+		return
+	}
+	p.row = append(p.row, name)
+	if !slices.Contains(p.names, name) {
 		p.names = append(p.names, name)
 	}
 }
@@ -103,6 +116,7 @@ func (p *parser) agent(value string) {
 // rule adds a rule to the group. Rules before the first user-agent line belong
 // to nobody.
 func (p *parser) rule(pattern string, allow bool) {
+	p.inRow = false
 	if !p.opened {
 		return
 	}
