@@ -167,6 +167,24 @@ func (s *Slots) Sent(slot string, at time.Time) {
 	s.park(t)
 }
 
+// SentLate puts off the delay that Sent has started when a request was granted, for
+// one that went out at the given time.
+func (s *Slots) SentLate(slot string, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.m[slot]; t != nil {
+		s.begin(t, at)
+	}
+}
+
+// Paces reports whether the beginnings of requests of the slot are kept apart.
+func (s *Slots) Paces(slot string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.m[slot]
+	return t != nil && s.paced(t)
+}
+
 // Free ends a request of the slot.
 func (s *Slots) Free(slot string, now time.Time, e Ended) {
 	s.mu.Lock()

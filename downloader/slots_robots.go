@@ -35,7 +35,7 @@ func (s *Slots) SlowDown(slot string, delay time.Duration, now time.Time) (chang
 		s.keepCrawlDelay(t, delay, until)
 		s.memory.learn(&lesson{Slot: slot, CrawlDelay: delay.Seconds(), CrawlDelayUntil: until})
 	}
-	if t.from.IsZero() && t.crawlDelay > 0 && t.active > 0 {
+	if t.crawlDelay > 0 && t.active > 0 && (!asked || t.from.IsZero()) { // the request goes out after this
 		s.begin(t, now)
 	}
 	t.unasked = false

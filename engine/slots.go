@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"context"
 	"time"
 
 	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/downloader"
 	"github.com/skeincrawl/skein/scheduler"
 )
 
@@ -47,6 +49,15 @@ func (e *Engine) refreshSlots(names ...string) {
 	if k := e.slotKeeper(); k != nil && len(names) > 0 {
 		k.RefreshSlots(names...)
 	}
+}
+
+// tellsLate returns a context for a fetch that a slot was granted for, which tells
+// it when the request really goes out: a connection may have taken its time.
+func (e *Engine) tellsLate(ctx context.Context, slot string) context.Context {
+	if !e.slots.Paces(slot) {
+		return ctx
+	}
+	return downloader.WithSent(ctx, func(at time.Time) { e.slots.SentLate(slot, at) })
 }
 
 // pacer is the slot of one download.

@@ -324,6 +324,10 @@ func (w *worker) beside(ctx context.Context, r *crawl.Request) (*crawl.Response,
 		}()
 	}
 	var resp *crawl.Response
-	resp, hint, err = w.e.fetch(w.e.withinBeside(ctx), slot, r)
+	ctx = w.e.withinBeside(ctx)
+	if w.settled || slot != w.lease.Slot {
+		ctx = w.e.tellsLate(ctx, slot)
+	}
+	resp, hint, err = w.e.fetch(ctx, slot, r)
 	return resp, err
 }
