@@ -116,7 +116,7 @@ func (r *Request) texts() iter.Seq[*string] {
 // texts yields the texts of the options.
 func (o *Options) texts() iter.Seq[*string] {
 	return slices.Values([]*string{
-		&o.Slot, &o.Proxy, &o.BindAddress, &o.ReferrerPolicy, &o.HTTPUser, &o.HTTPPass, &o.HTTPDomain, &o.FTPUser, &o.FTPPassword,
+		&o.Slot, &o.Proxy, &o.BindAddress, &o.ReferrerPolicy, &o.HTTPUser, &o.HTTPPass, &o.HTTPDomain, &o.FTPUser, &o.FTPPassword, &o.GiveUpLevel,
 	})
 }
 

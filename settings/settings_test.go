@@ -121,8 +121,8 @@ func TestAll(t *testing.T) {
 			t.Errorf("LOG_LEVEL from %v, want default", v.Source)
 		}
 	}
-	if !slices.IsSorted(names) || len(names) != 123 {
-		t.Errorf("%d names, want 123 in order: %v", len(names), names)
+	if !slices.IsSorted(names) || len(names) != 128 {
+		t.Errorf("%d names, want 128 in order: %v", len(names), names)
 	}
 	for range build(t).All() {
 		break // a caller may stop early
