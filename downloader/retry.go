@@ -48,15 +48,26 @@ func NewRetryPolicy(env *crawl.Env) *RetryPolicy {
 	return &RetryPolicy{cfg: cfg, log: env.Logger("retry"), stats: env.Stats, rand: rand.Float64}
 }
 
-// levels are those of a line about a request that is given up.
-var levels = map[string]zerolog.Level{
-	"DEBUG": zerolog.DebugLevel, "INFO": zerolog.InfoLevel, "WARNING": zerolog.WarnLevel,
-	"ERROR": zerolog.ErrorLevel, "CRITICAL": zerolog.FatalLevel,
+// level returns the level of a name of Scrapy's.
+func level(name string) (l zerolog.Level, ok bool) {
+	switch name {
+	case "DEBUG":
+		return zerolog.DebugLevel, true
+	case "INFO":
+		return zerolog.InfoLevel, true
+	case "WARNING":
+		return zerolog.WarnLevel, true
+	case "ERROR":
+		return zerolog.ErrorLevel, true
+	case "CRITICAL":
+		return zerolog.FatalLevel, true
+	}
+	return zerolog.NoLevel, false
 }
 
 // CheckOptions returns an error for options of a retry that mean nothing.
 func CheckOptions(o *crawl.Options) error {
-	if _, ok := levels[o.GiveUpLevel]; !ok && o.GiveUpLevel != "" {
+	if _, ok := level(o.GiveUpLevel); !ok && o.GiveUpLevel != "" {
 		return fmt.Errorf("give-up level %q: want DEBUG, INFO, WARNING, ERROR or CRITICAL", o.GiveUpLevel)
 	}
 	return nil
@@ -89,11 +100,11 @@ func (p *RetryPolicy) next(r *crawl.Request, key, text string) (*crawl.Request, 
 	failed := r.Trail.Retries + 1
 	if failed > times {
 		p.stats.Inc("retry/max_reached")
-		level, ok := levels[r.Options.GiveUpLevel]
+		at, ok := level(r.Options.GiveUpLevel)
 		if !ok {
-			level = levels[p.cfg.GiveUp]
+			at, _ = level(p.cfg.GiveUp)
 		}
-		p.log.WithLevel(level).Msgf("Gave up retrying %v (failed %d times): %s", r, failed, text)
+		p.log.WithLevel(at).Msgf("Gave up retrying %v (failed %d times): %s", r, failed, text)
 		return nil, false
 	}
 	p.stats.Inc("retry/count")

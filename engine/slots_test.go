@@ -174,3 +174,36 @@ func TestSlotsBesideTheCrawl(t *testing.T) {
 		}
 	})
 }
+
+// The slot is found for each attempt: a redirect and a retry go through that of their
+// own host, unless the user has set one.
+func TestSlotOfEachAttempt(t *testing.T) {
+	t.Parallel()
+	for slot, want := range map[string][]string{"": {"a.test", "b.test", "b.test"}, "mine": {"mine", "mine", "mine"}} {
+		var got []string
+		p := &probe{}
+		p.fetch = func(_ context.Context, r *crawl.Request, _ crawl.Fetcher) (*crawl.Response, error) {
+			resp := answer(r, "x")
+			switch {
+			case strings.Contains(r.URL, "a.test"):
+				resp.Status, resp.Header = http.StatusFound, http.Header{"Location": {"http://B.test:8080/"}}
+			case r.Trail.Retries == 0:
+				resp.Status = http.StatusServiceUnavailable
+			}
+			return resp, nil
+		}
+		p.granted = func(g scheduler.Grant) {
+			for _, l := range g.Leases {
+				got = append(got, l.Slot)
+			}
+		}
+		p.begin = func(_ context.Context, out crawl.Out) error {
+			out.Request(&crawl.Request{URL: "http://a.test/", Options: crawl.Options{Slot: slot}})
+			return nil
+		}
+		p.crawl(t, "SCHEDULER=watched").want(t, "finished", nil)
+		if !slices.Equal(got, want) {
+			t.Errorf("with slot %q the attempts go through %q, want %q", slot, got, want)
+		}
+	}
+}

@@ -41,15 +41,28 @@ func period(text string) (seconds float64, ok bool) {
 		text = text[:i]
 	}
 	digits := strings.TrimRight(text, "smhdSMHD")
-	unit, ok := units[strings.ToLower(text[len(digits):])]
-	if !ok || strings.Trim(digits, "0123456789.") != "" {
+	unit := unitOf(strings.ToLower(text[len(digits):]))
+	if unit == 0 || strings.Trim(digits, "0123456789.") != "" {
 		return 0, false
 	}
 	n, err := strconv.ParseFloat(digits, 64)
 	return n * unit, err == nil
 }
 
-var units = map[string]float64{"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+// unitOf returns a unit in seconds, 0 for none.
+func unitOf(name string) float64 {
+	switch name {
+	case "", "s":
+		return 1
+	case "m":
+		return 60
+	case "h":
+		return 3600
+	case "d":
+		return 86400
+	}
+	return 0
+}
 
 // rate reads a number of requests for a time, such as 1/10s or 100/15m, and
 // returns the time for one.
