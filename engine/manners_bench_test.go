@@ -119,6 +119,9 @@ func BenchmarkLongHost(b *testing.B) {
 	}
 	for b.Loop() {
 		alone, beside := took(0), took(10_000)
+		for range 4 { // the machine has other things to do: the best of five counts
+			alone, beside = min(alone, took(0)), min(beside, took(10_000))
+		}
 		b.ReportMetric(50*300/alone.Seconds(), "requests/s-alone")
 		b.ReportMetric(50*300/beside.Seconds(), "requests/s-beside")
 		b.ReportMetric(alone.Seconds()/beside.Seconds(), "ratio")
