@@ -23,7 +23,7 @@ func full() *crawl.Request {
 		Body: []byte("a=1\x00\xff"), Priority: 20, DontFilter: true,
 		NotBefore: time.UnixMilli(1_700_000_000_123),
 		Options: crawl.Options{
-			Timeout: 3 * time.Second, MaxSize: -1, Slot: "s", MaxRetries: 4, NoRetry: true, NoRedirect: true, MaxRedirects: 2,
+			Timeout: 3 * time.Second, MaxSize: -1, Slot: "s", MaxRetries: 4, RetryBackoff: time.Second, RetryPriority: -2, GiveUpLevel: "INFO", NoRetry: true, NoRedirect: true, MaxRedirects: 2,
 			Statuses: []int{404, 500}, AnyStatus: true, AllowOffsite: true, NoRobots: true, NoThrottle: true, NoCookies: true, NoCache: true,
 			Proxy: "http://u:p@proxy:3128", NoProxy: true, ReferrerPolicy: "origin", HTTPUser: "u", HTTPPass: "p", HTTPDomain: "example.com",
 			BindAddress: "192.0.2.7:4000", FTPUser: "f", FTPPassword: "\xe9", FTPMode: "active", FTPLocalFilename: "/srv/\xe9",

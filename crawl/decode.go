@@ -117,7 +117,7 @@ func (r *Request) texts() iter.Seq[*string] {
 func (o *Options) texts() iter.Seq[*string] {
 	return slices.Values([]*string{
 		&o.Slot, &o.Proxy, &o.BindAddress, &o.ReferrerPolicy, &o.HTTPUser, &o.HTTPPass, &o.HTTPDomain, &o.FTPUser, &o.FTPPassword,
-		&o.FTPMode, &o.FTPLocalFilename,
+		&o.FTPMode, &o.FTPLocalFilename, &o.GiveUpLevel,
 	})
 }
 

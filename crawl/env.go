@@ -76,6 +76,9 @@ type Env struct {
 	// the crawl is not open or closes. It is safe for concurrent use.
 	NeedsBackout func() bool
 
+	// Slots are the downloader slots of the crawl, to look at and to change.
+	Slots Slots
+
 	keepers []keeper
 	kept    map[string][]byte
 }

@@ -16,7 +16,8 @@ const (
 	FailTimeout     FailureKind = "timeout"     // DOWNLOAD_TIMEOUT passed
 	FailDNS         FailureKind = "dns"         // the host name has no address
 	FailRefused     FailureKind = "refused"     // the connection was refused
-	FailConnection  FailureKind = "connection"  // the connection broke
+	FailConnection  FailureKind = "connection"  // the connection broke, or was reset
+	FailProtocol    FailureKind = "protocol"    // what came is no response by the rules
 	FailTLS         FailureKind = "tls"         // no trusted connection
 	FailDenied      FailureKind = "denied"      // DENY_PRIVATE_NETWORKS forbids the address
 	FailTooLarge    FailureKind = "too large"   // the body is larger than allowed

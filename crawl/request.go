@@ -97,6 +97,19 @@ type Options struct {
 	// MaxRetries is how often the request is retried. Defaults to RETRY_TIMES.
 	MaxRetries int `json:"max_retries,omitempty"`
 
+	// RetryBackoff is the longest wait before the first retry; it doubles with each
+	// further one, up to RETRY_BACKOFF_MAX. Defaults to RETRY_BACKOFF; negative means
+	// none.
+	RetryBackoff time.Duration `json:"retry_backoff,omitempty"`
+
+	// RetryPriority is added to the priority with each retry. Defaults to
+	// RETRY_PRIORITY_ADJUST.
+	RetryPriority int `json:"retry_priority,omitempty"`
+
+	// GiveUpLevel is the level of the line for the request if it failed too often:
+	// DEBUG, INFO, WARNING, ERROR or CRITICAL. Defaults to RETRY_GIVE_UP_LOG_LEVEL.
+	GiveUpLevel string `json:"give_up_level,omitempty"`
+
 	// NoRetry turns retries off.
 	NoRetry bool `json:"no_retry,omitempty"`
 
@@ -180,9 +193,10 @@ type Options struct {
 func (o *Options) isZero() bool {
 	text := cmp.Or(
 		o.Slot, o.Proxy, o.BindAddress, o.ReferrerPolicy, o.HTTPUser, o.HTTPPass, o.HTTPDomain, o.FTPUser, o.FTPPassword,
-		o.FTPMode, o.FTPLocalFilename,
+		o.FTPMode, o.FTPLocalFilename, o.GiveUpLevel,
 	)
-	return text == "" && o.Timeout == 0 && o.MaxSize == 0 && o.MaxRetries == 0 && o.MaxRedirects == 0 && len(o.Statuses) == 0 && !o.NoRetry && !o.NoRedirect &&
+	return text == "" && o.Timeout == 0 && o.MaxSize == 0 && o.MaxRetries == 0 && o.RetryBackoff == 0 && o.RetryPriority == 0 &&
+		o.MaxRedirects == 0 && len(o.Statuses) == 0 && !o.NoRetry && !o.NoRedirect &&
 		!o.AnyStatus && !o.AllowOffsite && !o.NoRobots && !o.NoThrottle && !o.NoCookies && !o.NoCache && !o.NoProxy
 }
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/textproto"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -84,8 +86,23 @@ func classify(err error) error {
 		kind, name = crawl.FailTimeout, nameTimeout
 	case isTLS(err):
 		kind = crawl.FailTLS
+	case isProtocol(err):
+		kind = crawl.FailProtocol
 	}
 	return &crawl.DownloadError{Kind: kind, Name: name, Err: err}
+}
+
+// isProtocol reports whether what came was no response. net/http has no types for
+// most of that, only these texts.
+func isProtocol(err error) bool {
+	if wrong := textproto.ProtocolError(""); errors.As(err, &wrong) {
+		return true
+	}
+	text := err.Error()
+	return slices.ContainsFunc([]string{
+		"malformed HTTP ", "bad Content-Length", "unsupported transfer encoding", "response headers exceeded", "chunk length", "multiple Content-Length",
+		"malformed chunked encoding", "PROTOCOL_ERROR", "FRAME_SIZE_ERROR", "COMPRESSION_ERROR",
+	}, func(part string) bool { return strings.Contains(text, part) })
 }
 
 // isTLS reports whether the two sides could not agree on a trusted connection,

@@ -77,7 +77,7 @@ func TestHTTPNotMended(t *testing.T) {
 		"220 mail.test ESMTP\r\n\r\n",
 	} {
 		_, err := h.Fetch(t.Context(), &crawl.Request{URL: listen(t, answer(text))})
-		wantFailure(t, err, crawl.FailConnection, "DownloadFailedError")
+		wantFailure(t, err, crawl.FailProtocol, "DownloadFailedError")
 	}
 }
 

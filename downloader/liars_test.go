@@ -84,16 +84,16 @@ func TestHTTPBrokenServers(t *testing.T) {
 	}{
 		{"closes at once", func(net.Conn, *bufio.Reader) {}, crawl.FailConnection, "DownloadFailedError"},
 		{"resets at once", func(c net.Conn, r *bufio.Reader) { readRequest(r); reset(c) }, crawl.FailConnection, "DownloadFailedError"},
-		{"garbage", answer("\x00\x01garbage\r\n\r\n"), crawl.FailConnection, "DownloadFailedError"},
-		{"another protocol", answer("SSH-2.0-OpenSSH_9.6\r\n"), crawl.FailConnection, "DownloadFailedError"},
-		{"headers cut", answer("HTTP/1.1 200 OK\r\nContent-Le"), crawl.FailConnection, "DownloadFailedError"},
+		{"garbage", answer("\x00\x01garbage\r\n\r\n"), crawl.FailProtocol, "DownloadFailedError"},
+		{"another protocol", answer("SSH-2.0-OpenSSH_9.6\r\n"), crawl.FailProtocol, "DownloadFailedError"},
+		{"headers cut", answer("HTTP/1.1 200 OK\r\nContent-Le"), crawl.FailProtocol, "DownloadFailedError"},
 		{"endless headers", func(c net.Conn, r *bufio.Reader) {
 			readRequest(r)
 			_, err := io.WriteString(c, "HTTP/1.1 200 OK\r\n")
 			for line := "X-A: " + strings.Repeat("a", 4000) + "\r\n"; err == nil; {
 				_, err = io.WriteString(c, line)
 			}
-		}, crawl.FailConnection, "DownloadFailedError"},
+		}, crawl.FailProtocol, "DownloadFailedError"},
 		{"short body", answer("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), crawl.FailDataLoss, "ResponseDataLossError"},
 		// xroche/httrack#840, scrapy/scrapy#2413
 		{"chunks cut at a boundary", answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"), crawl.FailDataLoss, "ResponseDataLossError"},

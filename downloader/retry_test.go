@@ -1,9 +1,16 @@
 package downloader
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/skeincrawl/skein/crawl"
 )
@@ -94,6 +101,72 @@ func TestRetryPolicyGiveUpLevel(t *testing.T) {
 	}
 }
 
+// The wait before a retry is drawn from 0 to a time that doubles up to a maximum; a
+// time of the request's own counts on.
+func TestRetryPolicyBackoff(t *testing.T) {
+	const base, most = 2 * time.Second, 10 * time.Second
+	env, _ := newEnv(t, map[string]any{"RETRY_TIMES": 6, "RETRY_BACKOFF": "2", "RETRY_BACKOFF_MAX": "10s"})
+	p := NewRetryPolicy(env)
+	waits := func(r *crawl.Request, drawn float64) (all []time.Duration) {
+		p.rand = func() float64 { return drawn }
+		now := time.Now()
+		for _, next := range tries(r, next(p, "x")) {
+			d := time.Duration(0)
+			if !next.NotBefore.IsZero() {
+				d = next.NotBefore.Sub(now).Round(time.Second / 10)
+			}
+			all = append(all, d)
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		options crawl.Options
+		drawn   float64
+		want    []time.Duration
+	}{
+		"longest":          {crawl.Options{}, 1, []time.Duration{base, 2 * base, 4 * base, most, most, most}},
+		"half":             {crawl.Options{}, .5, []time.Duration{base / 2, base, 2 * base, most / 2, most / 2, most / 2}},
+		"of the request":   {crawl.Options{RetryBackoff: time.Second, MaxRetries: 2}, 1, []time.Duration{time.Second, 2 * time.Second}},
+		"not this request": {crawl.Options{RetryBackoff: -1, MaxRetries: 2}, 1, []time.Duration{0, 0}},
+	} {
+		if got := waits(&crawl.Request{Options: c.options}, c.drawn); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	hour := time.Now().Add(time.Hour)
+	if next, _ := p.Next(&crawl.Request{NotBefore: hour}, "x"); !next.NotBefore.Equal(hour) {
+		t.Errorf("a request of its own time comes back at %v, want %v", next.NotBefore, hour)
+	}
+	env, _ = newEnv(t, map[string]any{"RETRY_TIMES": 100_000})
+	p = NewRetryPolicy(env)
+	p.rand = func() float64 { return 1 }
+	r := &crawl.Request{NotBefore: time.Now(), Trail: crawl.Trail{Retries: 90_000}}
+	if next, _ := p.Next(r, "x"); !next.NotBefore.IsZero() {
+		t.Errorf("without RETRY_BACKOFF it waits until %v", next.NotBefore)
+	}
+	r.Options.RetryBackoff = time.Second
+	if next, _ := p.Next(r, "x"); time.Until(next.NotBefore).Round(time.Second) != time.Minute {
+		t.Errorf("after 90,000 retries it waits until %v, want a minute", next.NotBefore)
+	}
+}
+
+// What one request has in place of the settings: RTY-11, RTY-14.
+func TestRetryPolicyOfARequest(t *testing.T) {
+	env, log := newEnv(t, map[string]any{"RETRY_TIMES": 1})
+	r := &crawl.Request{Options: crawl.Options{RetryPriority: 7, GiveUpLevel: "INFO"}}
+	all := tries(r, next(NewRetryPolicy(env), "x"))
+	if len(all) != 1 || all[0].Priority != 7 {
+		t.Errorf("got %+v, want one with priority 7", all)
+	}
+	log.wants(t, `"level":"info","logger":"retry","message":"Gave up`)
+	if err := CheckOptions(&r.Options); err != nil {
+		t.Error(err)
+	}
+	if err := CheckOptions(&crawl.Options{GiveUpLevel: "LOUD"}); err == nil || err.Error() != `give-up level "LOUD": want DEBUG, INFO, WARNING, ERROR or CRITICAL` {
+		t.Errorf("an unknown level: %v", err)
+	}
+}
+
 // RTY-16: counted by name, logged by message.
 func TestRetryPolicyError(t *testing.T) {
 	env, log := newEnv(t, nil)
@@ -111,6 +184,44 @@ func TestStatusReason(t *testing.T) {
 	for status, want := range map[int]string{429: "429 Too Many Requests", 522: "522 Unknown Status"} {
 		if got := StatusReason(status); got != want {
 			t.Errorf("StatusReason(%d) = %q, want %q", status, got, want)
+		}
+	}
+}
+
+// Each error of the network has a kind and Scrapy's name for it, as the stats,
+// RETRY_EXCEPTIONS and errbacks have them.
+func TestClassify(t *testing.T) {
+	broken := func(text string) error {
+		return fmt.Errorf("net/http: HTTP/1.x transport connection broken: %w", errors.New(text))
+	}
+	for _, tt := range []struct {
+		err  error
+		kind crawl.FailureKind
+		name string
+	}{
+		{&net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host"}}, crawl.FailDNS, "CannotResolveHostError"},
+		{&net.DNSError{Err: "i/o timeout", IsTimeout: true}, crawl.FailDNS, "CannotResolveHostError"},
+		{&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, crawl.FailRefused, "DownloadConnectionRefusedError"},
+		{&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}, crawl.FailConnection, "DownloadFailedError"},
+		{&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.EHOSTUNREACH)}, crawl.FailConnection, "DownloadFailedError"},
+		{&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ETIMEDOUT)}, crawl.FailTimeout, "DownloadTimeoutError"},
+		{&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, crawl.FailTimeout, "DownloadTimeoutError"},
+		{io.EOF, crawl.FailConnection, "DownloadFailedError"},
+		{tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, crawl.FailTLS, "DownloadFailedError"},
+		{&net.OpError{Op: "remote error", Err: tls.AlertError(40)}, crawl.FailTLS, "DownloadFailedError"},
+		{broken(`bad Content-Length "ten"`), crawl.FailProtocol, "DownloadFailedError"},
+		{broken(`malformed HTTP version "HTTP/9"`), crawl.FailProtocol, "DownloadFailedError"},
+		{broken(`unsupported transfer encoding: "foo"`), crawl.FailProtocol, "DownloadFailedError"},
+		{errors.New("invalid byte in chunk length"), crawl.FailProtocol, "DownloadFailedError"},
+		{errors.New("stream error: stream ID 1; PROTOCOL_ERROR; received from peer"), crawl.FailProtocol, "DownloadFailedError"},
+		{fmt.Errorf("read: %w", denied(errors.New("10.0.0.1"))), crawl.FailDenied, "AddressDeniedError"},
+		{TooLarge(errors.New("big")), crawl.FailTooLarge, "DownloadCancelledError"},
+		{dataLoss(io.ErrUnexpectedEOF), crawl.FailDataLoss, "ResponseDataLossError"},
+		{unsupported(errors.New("foo:")), crawl.FailUnsupported, "UnsupportedURLSchemeError"},
+	} {
+		err := classify(tt.err)
+		if kind, name := crawl.KindOf(err), ErrorName(err); kind != tt.kind || name != tt.name {
+			t.Errorf("%v: %s %s, want %s %s", tt.err, kind, name, tt.kind, tt.name)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package downloader
 
 import (
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/skeincrawl/skein/internal/weburl"
@@ -10,13 +11,15 @@ import (
 // Slots holds how far each slot, most often a host, has used up what the crawl
 // may ask of it. A slot exists only while it has something to remember: an
 // active request, a delay or a back-off that is not over. What AutoThrottle and
-// Retry-After have taught is remembered longer, of 10,000 slots at most. Every
-// operation takes constant time, however many slots there are.
+// Retry-After have taught, and what robots.txt asks for, is remembered longer, of
+// 10,000 slots at most. Every operation but List and Change takes constant time,
+// however many slots there are.
 //
-// Slots is not safe for concurrent use, but for Save: the frontier, its only user,
-// makes one call at a time. Times should carry a monotonic clock reading, as those of
-// time.Now do.
+// Slots is safe for concurrent use. The frontier makes one call at a time; what else
+// changes slots tells it to look again. Times should carry a monotonic clock
+// reading, as those of time.Now do.
 type Slots struct {
+	mu     sync.Mutex
 	cfg    SlotsConfig
 	params slotTable
 	m      map[string]*slot
@@ -34,10 +37,14 @@ type slot struct {
 	active  int32
 	unsent  int32
 	parked  bool
+	unasked bool          // what robots.txt asks for is not known yet, and would count
 	delay   time.Duration // as of now
 	factor  float64       // by which the delay that runs is longer
 	from    time.Time     // when it began, zero if none runs
 	backOff time.Time     // end of the time for which the server wants silence
+
+	crawlDelay      time.Duration // that robots.txt asks for, 0 for none
+	crawlDelayUntil time.Time     // when that is forgotten, unless it is heard again
 }
 
 // Ended is what is known of a request of a slot that ended.
@@ -79,11 +86,13 @@ func SlotKey(url string) string { return weburl.Host(url) }
 // it may because a delay or back-off is over, or zero if it waits for a request
 // of the slot to be sent or to end.
 func (s *Slots) Ready(slot string, now time.Time) (ok bool, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	t := s.m[slot]
 	switch {
 	case t == nil:
 		return true, at
-	case int(t.active) >= t.params.concurrency, t.unsent > 0:
+	case int(t.active) >= t.params.concurrency, t.unsent > 0, t.unasked && t.active > 0:
 		return false, at
 	}
 	return t.waited(now)
@@ -91,6 +100,8 @@ func (s *Slots) Ready(slot string, now time.Time) (ok bool, at time.Time) {
 
 // DelayOnly works as Ready, for a request that takes no place.
 func (s *Slots) DelayOnly(slot string, now time.Time) (ok bool, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	t := s.m[slot]
 	if t == nil {
 		return true, at
@@ -100,6 +111,9 @@ func (s *Slots) DelayOnly(slot string, now time.Time) (ok bool, at time.Time) {
 
 // waited reports whether delay and back-off are over.
 func (t *slot) waited(now time.Time) (ok bool, at time.Time) {
+	if t.crawlDelay > 0 && !now.Before(t.crawlDelayUntil) {
+		t.crawlDelay = 0
+	}
 	at = t.readyAt()
 	if t.backOff.After(at) {
 		at = t.backOff
@@ -115,13 +129,21 @@ func (t *slot) readyAt() time.Time {
 	if t.from.IsZero() {
 		return t.from
 	}
-	return t.from.Add(time.Duration(t.factor * float64(t.delay)))
+	return t.from.Add(t.gap(t.factor))
+}
+
+// gap returns the delay that a factor makes longer or shorter. What robots.txt asks
+// for is never shortened.
+func (t *slot) gap(factor float64) time.Duration {
+	return max(time.Duration(factor*float64(t.delay)), t.crawlDelay)
 }
 
 // Take counts a request of the slot as active. It is paced if the slot has a
 // delay: then the slot grants nothing further until Sent or Free.
-func (s *Slots) Take(slot string, _ time.Time) (paced bool) {
-	t := s.get(slot)
+func (s *Slots) Take(slot string, now time.Time) (paced bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.get(slot, now)
 	t.active++
 	if !s.paced(t) {
 		return false
@@ -130,19 +152,43 @@ func (s *Slots) Take(slot string, _ time.Time) (paced bool) {
 	return true
 }
 
-func (s *Slots) paced(t *slot) bool { return t.delay > 0 || s.throttles(t) }
+func (s *Slots) paced(t *slot) bool {
+	return t.delay > 0 || t.crawlDelay > 0 || t.unasked || s.throttles(t)
+}
 
 // Sent starts the slot's delay, for a request that went out at the given time.
 // A request that took no place starts it as well.
 func (s *Slots) Sent(slot string, at time.Time) {
-	t := s.get(slot)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.get(slot, at)
 	t.unsent = max(t.unsent-1, 0)
 	s.begin(t, at)
 	s.park(t)
 }
 
+// SentLate puts off the delay that Sent has started when a request was granted, for
+// one that went out at the given time.
+func (s *Slots) SentLate(slot string, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.m[slot]; t != nil {
+		s.begin(t, at)
+	}
+}
+
+// Paces reports whether the beginnings of requests of the slot are kept apart.
+func (s *Slots) Paces(slot string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.m[slot]
+	return t != nil && s.paced(t)
+}
+
 // Free ends a request of the slot.
 func (s *Slots) Free(slot string, now time.Time, e Ended) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	t := s.m[slot]
 	if t == nil {
 		return
@@ -157,7 +203,7 @@ func (s *Slots) Free(slot string, now time.Time, e Ended) {
 	t.active = max(t.active-1, 0)
 	if e.BackOff.After(t.backOff) {
 		t.backOff = e.BackOff
-		s.memory.learn(slot, 0, e.BackOff)
+		s.memory.learn(&lesson{Slot: slot, BackOff: e.BackOff})
 	}
 	s.park(t)
 	s.sweep(now)
@@ -165,6 +211,8 @@ func (s *Slots) Free(slot string, now time.Time, e Ended) {
 
 // Active returns the number of active requests of the slot.
 func (s *Slots) Active(slot string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if t := s.m[slot]; t != nil {
 		return int(t.active)
 	}
@@ -178,19 +226,25 @@ func (s *Slots) begin(t *slot, from time.Time) {
 	if t.params.randomize {
 		factor = 0.5 + s.rand()
 	}
-	if at := from.Add(time.Duration(factor * float64(t.delay))); at.After(t.readyAt()) {
+	if at := from.Add(t.gap(factor)); at.After(t.readyAt()) {
 		t.from, t.factor = from, factor
 	}
 }
 
-func (s *Slots) get(key string) *slot {
+func (s *Slots) get(key string, now time.Time) *slot {
 	t := s.m[key]
 	if t == nil {
-		t = &slot{key: key, params: s.params.find(key)}
-		t.delay = s.firstDelay(t.params)
-		s.recall(t)
+		t = s.fresh(key, now)
 		s.m[key] = t
 	}
+	return t
+}
+
+// fresh returns a slot as it comes into use.
+func (s *Slots) fresh(key string, now time.Time) *slot {
+	t := &slot{key: key, params: s.params.find(key), unasked: s.cfg.enforces()}
+	t.delay = s.firstDelay(t.params)
+	s.recall(t, now)
 	return t
 }
 

@@ -40,12 +40,21 @@ type SlotsConfig struct {
 	// server, on average. It is above zero.
 	Target float64 `setting:"AUTOTHROTTLE_TARGET_CONCURRENCY"`
 
+	// Obey says that robots.txt is read, so that SlowDown is called, and CrawlDelay that the slots keep the
+	// delay that it asks for, if it is "enforce", of MaxCrawlDelay at most.
+	Obey          bool          `setting:"ROBOTSTXT_OBEY"`
+	CrawlDelay    string        `setting:"ROBOTSTXT_CRAWL_DELAY"`
+	MaxCrawlDelay time.Duration `setting:"ROBOTSTXT_MAX_CRAWL_DELAY"`
+
 	// Debug logs a line for each response that AutoThrottle looks at.
 	Debug bool `setting:"AUTOTHROTTLE_DEBUG"`
 
 	// Log takes these lines. The zero value is silent.
 	Log zerolog.Logger
 }
+
+// enforces reports whether the delays of robots.txt count.
+func (c *SlotsConfig) enforces() bool { return c.Obey && c.CrawlDelay == "enforce" }
 
 // slotParams are the limits of a slot.
 type slotParams struct {
@@ -115,6 +124,12 @@ func (t *slotTable) find(key string) *slotParams {
 	if p := t.names[key]; p != nil {
 		return p
 	}
+	return t.below(key)
+}
+
+// below returns the limits of the slots below a domain, for one that has no name of
+// its own.
+func (t *slotTable) below(key string) *slotParams {
 	for rest := key; len(t.suffixes) > 0; {
 		var ok bool
 		if _, rest, ok = strings.Cut(rest, "."); !ok {

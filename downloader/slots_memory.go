@@ -4,7 +4,6 @@ import (
 	"container/list"
 	"encoding/json"
 	"fmt"
-	"sync"
 	"time"
 )
 
@@ -12,11 +11,9 @@ import (
 const maxRemembered = 10_000
 
 // memory is what responses have taught about slots: the delay that AutoThrottle
-// has found, and how long a server wants silence. It holds those slots that
-// taught something last, whether they are in use or not. It is safe for
-// concurrent use: the job keeps it while the crawl goes on.
+// has found, how long a server wants silence, and what its robots.txt asks for. It
+// holds those slots that taught something last, whether they are in use or not.
 type memory struct {
-	mu    sync.Mutex
 	m     map[string]*list.Element // of *lesson
 	order list.List                // what was learned last is at the end
 	fresh bool                     // there is something new to keep
@@ -27,31 +24,39 @@ type lesson struct {
 	Slot    string    `json:"slot"`
 	Delay   float64   `json:"delay,omitempty"` // seconds, 0 if nothing was learned
 	BackOff time.Time `json:"back_off,omitzero"`
+
+	CrawlDelay      float64   `json:"crawl_delay,omitempty"` // seconds, of robots.txt
+	CrawlDelayUntil time.Time `json:"crawl_delay_until,omitzero"`
 }
 
-// delay returns the delay, as much of it as a Duration can hold.
-func (l *lesson) delay() time.Duration {
-	const most = 1e9 // seconds
-	return time.Duration(min(l.Delay, most) * float64(time.Second))
+func (l *lesson) delay() time.Duration { return duration(l.Delay) }
+
+func (l *lesson) crawlDelay() time.Duration { return duration(l.CrawlDelay) }
+
+// duration returns as much of a number of seconds as a Duration can hold.
+func duration(seconds float64) time.Duration {
+	const most = 1e9
+	return time.Duration(min(seconds, most) * float64(time.Second))
 }
 
-// learn takes what a request of a slot has taught: a delay, 0 for none, and the
-// end of a back-off, zero for none.
-func (m *memory) learn(slot string, delay time.Duration, backOff time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.m[slot]
+// learn takes what was learned about a slot: those members of news that are not
+// zero. A back-off is never shortened.
+func (m *memory) learn(news *lesson) {
+	e := m.m[news.Slot]
 	if e == nil {
-		e = m.add(slot)
+		e = m.add(news.Slot)
 	}
 	m.order.MoveToBack(e)
 	m.fresh = true
 	l := e.Value.(*lesson)
-	if delay > 0 {
-		l.Delay = delay.Seconds()
+	if news.Delay > 0 {
+		l.Delay = news.Delay
 	}
-	if backOff.After(l.BackOff) {
-		l.BackOff = backOff
+	if news.BackOff.After(l.BackOff) {
+		l.BackOff = news.BackOff
+	}
+	if news.CrawlDelay > 0 {
+		l.CrawlDelay, l.CrawlDelayUntil = news.CrawlDelay, news.CrawlDelayUntil
 	}
 }
 
@@ -70,46 +75,56 @@ func (m *memory) add(slot string) *list.Element {
 }
 
 // recall returns what is remembered of a slot.
-func (m *memory) recall(slot string) (delay time.Duration, backOff time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.m[slot]
-	if e == nil {
-		return 0, backOff
+func (m *memory) recall(slot string) lesson {
+	if e := m.m[slot]; e != nil {
+		return *e.Value.(*lesson)
 	}
-	l := e.Value.(*lesson)
-	return l.delay(), l.BackOff
+	return lesson{}
+}
+
+// unlearn forgets the delay that AutoThrottle has found for a slot.
+func (m *memory) unlearn(slot string) {
+	if e := m.m[slot]; e != nil {
+		e.Value.(*lesson).Delay = 0
+		m.fresh = true
+	}
 }
 
 // lessons returns what there is to keep, what was learned first at the front,
 // and nil if that is as it was at the last call.
 func (m *memory) lessons(now time.Time) []lesson {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if !m.fresh {
 		return nil
 	}
 	m.fresh = false
 	all := make([]lesson, 0, m.order.Len())
 	for e := m.order.Front(); e != nil; e = e.Next() {
-		l := *e.Value.(*lesson)
-		if l.BackOff = l.BackOff.UTC(); !l.BackOff.After(now) {
-			l.BackOff = time.Time{}
-		}
-		if l.Delay > 0 || !l.BackOff.IsZero() {
+		if l := e.Value.(*lesson).lasting(now); l != (lesson{Slot: l.Slot}) {
 			all = append(all, l)
 		}
 	}
 	return all
 }
 
+// lasting returns what counts beyond now.
+func (l *lesson) lasting(now time.Time) lesson {
+	out := lesson{Slot: l.Slot, Delay: l.Delay}
+	if l.BackOff.After(now) {
+		out.BackOff = l.BackOff.UTC()
+	}
+	if l.CrawlDelay > 0 && l.CrawlDelayUntil.After(now) {
+		out.CrawlDelay, out.CrawlDelayUntil = l.CrawlDelay, l.CrawlDelayUntil.UTC()
+	}
+	return out
+}
+
 // Save returns what the job keeps of the slots, a list of JSON objects with the
-// members slot, delay (seconds) and back_off (a time): what AutoThrottle and
-// Retry-After have taught, of those 10,000 slots that taught something last. It
-// is nil if that is as it was at the last call. Save is safe for concurrent use,
-// also with the other methods.
+// members slot, delay (seconds), back_off (a time), crawl_delay (seconds) and
+// crawl_delay_until (a time): what AutoThrottle, Retry-After and robots.txt have
+// taught, of those 10,000 slots that taught something last. It is nil if that is as
+// it was at the last call.
 func (s *Slots) Save() []byte {
-	all := s.memory.lessons(time.Now())
+	all := s.lessons(time.Now())
 	if all == nil {
 		return nil
 	}
@@ -117,10 +132,18 @@ func (s *Slots) Save() []byte {
 	return b
 }
 
+func (s *Slots) lessons(now time.Time) []lesson {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.memory.lessons(now)
+}
+
 // Restore goes on with what Save returned in an earlier run. It comes before any
 // other method. A back-off that is over is forgotten, one of more than an hour
-// counts as an hour: clocks jump. Delays count where AutoThrottle is on, between
-// the delay that the slot is given now and MaxDelay.
+// counts as an hour, and the delay of a robots.txt counts for a day at most: clocks
+// jump. Delays count where AutoThrottle is on, between the delay that the slot is
+// given now and MaxDelay; those of robots.txt where they are enforced, up to
+// MaxCrawlDelay.
 func (s *Slots) Restore(saved []byte, now time.Time) error {
 	if saved == nil {
 		return nil
@@ -129,15 +152,28 @@ func (s *Slots) Restore(saved []byte, now time.Time) error {
 	if err := json.Unmarshal(saved, &all); err != nil {
 		return fmt.Errorf("read the learned delays: %w", err)
 	}
-	for _, l := range all {
-		left := min(l.BackOff.Sub(now), maxBackOff)
-		if left <= 0 {
-			s.memory.learn(l.Slot, l.delay(), time.Time{})
-			continue
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range all {
+		l := &all[i]
+		held := l.BackOff.After(now)
+		l.BackOff = within(l.BackOff, now, maxBackOff)
+		l.CrawlDelayUntil = within(l.CrawlDelayUntil, now, crawlDelayLifetime)
+		s.memory.learn(l)
+		if held {
+			s.park(s.get(l.Slot, now)) // it is there as long as it is held
 		}
-		s.memory.learn(l.Slot, l.delay(), now.Add(left)) // by the monotonic clock
-		s.park(s.get(l.Slot))                            // it is there as long as it is held
 	}
 	s.memory.lessons(now) // the job has them
 	return nil
+}
+
+// within returns a time of an earlier run by the monotonic clock of this one, no
+// further ahead than most. It is zero if it is over.
+func within(t, now time.Time, most time.Duration) time.Time {
+	left := min(t.Sub(now), most)
+	if left <= 0 {
+		return time.Time{}
+	}
+	return now.Add(left)
 }

@@ -13,7 +13,7 @@ import (
 func teach(s *Slots, slot string, now float64, delay time.Duration) {
 	s.Take(slot, at(now))
 	s.Sent(slot, at(now))
-	s.get(slot).delay = delay
+	s.get(slot, at(now)).delay = delay
 	s.Free(slot, at(now), Ended{Sent: true, Latency: delay, Status: 200})
 }
 
@@ -52,7 +52,7 @@ func TestSlotsRestore(t *testing.T) {
 		if err := s.Restore(saved, now); err != nil {
 			t.Fatal(err)
 		}
-		if slow, quick := s.get("slow").delay, s.get("quick").delay; slow != c.slow || quick != c.quick {
+		if slow, quick := s.get("slow", now).delay, s.get("quick", now).delay; slow != c.slow || quick != c.quick {
 			t.Errorf("%s: delays %v and %v, want %v and %v", c.name, slow, quick, c.slow, c.quick)
 		}
 		if ok, until := s.Ready("held", now); ok || until.Sub(now).Round(time.Millisecond) != 30*time.Second {
@@ -111,7 +111,7 @@ func TestSlotsRestoreErrors(t *testing.T) {
 	if err := s.Restore([]byte(`[{"slot":"a","delay":1e300},{"slot":"b","delay":-1}]`), at(0)); err != nil {
 		t.Error(err)
 	}
-	if a, b := s.get("a").delay, s.get("b").delay; a != time.Minute || b != sec(5) {
+	if a, b := s.get("a", at(0)).delay, s.get("b", at(0)).delay; a != time.Minute || b != sec(5) {
 		t.Errorf("senseless delays gave %v and %v, want the longest and the first", a, b)
 	}
 	if s.Save() != nil {
@@ -135,8 +135,8 @@ func TestSlotsMemoryIsBounded(t *testing.T) {
 		t.Errorf("%d slots are in use, want those of the last moments", n)
 	}
 	for name, want := range map[string]time.Duration{"often": 2 * time.Millisecond, "host0": 0, fmt.Sprint("host", maxRemembered+99): time.Millisecond} {
-		if got, _ := s.memory.recall(name); got != want {
-			t.Errorf("%s: %v, want %v", name, got, want)
+		if got := s.memory.recall(name); got.delay() != want {
+			t.Errorf("%s: %v, want %v", name, got.delay(), want)
 		}
 	}
 	saved := s.Save()
@@ -145,7 +145,7 @@ func TestSlotsMemoryIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	teach(again, "new", 0, time.Millisecond)
-	if got, _ := again.memory.recall(again.memory.order.Front().Value.(*lesson).Slot); got == 0 || len(again.memory.m) != maxRemembered {
+	if got := again.memory.recall(again.memory.order.Front().Value.(*lesson).Slot); got.Delay == 0 || len(again.memory.m) != maxRemembered {
 		t.Error("the restored memory is not bounded")
 	}
 	if _, there := again.memory.m["host101"]; there {

@@ -18,11 +18,14 @@ func (s *Slots) firstDelay(p *slotParams) time.Duration {
 
 // recall gives a slot that comes into use what was learned about it before.
 // Where the settings have changed since, they win.
-func (s *Slots) recall(t *slot) {
-	delay, backOff := s.memory.recall(t.key)
-	t.backOff = backOff
-	if delay > 0 && s.throttles(t) {
+func (s *Slots) recall(t *slot, now time.Time) {
+	l := s.memory.recall(t.key)
+	t.backOff = l.BackOff
+	if delay := l.delay(); delay > 0 && s.throttles(t) {
 		t.delay = max(min(delay, s.cfg.MaxDelay), t.params.delay)
+	}
+	if l.CrawlDelay > 0 && s.cfg.enforces() && now.Before(l.CrawlDelayUntil) {
+		s.keepCrawlDelay(t, l.crawlDelay(), l.CrawlDelayUntil)
 	}
 }
 
@@ -34,7 +37,7 @@ func (s *Slots) adjust(t *slot, e *Ended) {
 	}
 	old := t.delay
 	t.delay = s.throttled(t, e)
-	s.memory.learn(t.key, t.delay, time.Time{})
+	s.memory.learn(&lesson{Slot: t.key, Delay: t.delay.Seconds()})
 	if s.cfg.Debug {
 		s.cfg.Log.Info().Msgf("slot: %s | conc:%2d | delay:%5d ms (%+d) | latency:%5d ms | size:%6d bytes",
 			t.key, t.active, t.delay.Milliseconds(), (t.delay - old).Milliseconds(), e.Latency.Milliseconds(), e.Size)
@@ -54,7 +57,7 @@ func (s *Slots) throttled(t *slot, e *Ended) time.Duration {
 	if e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable {
 		d = max(d, 2*min(t.delay, s.cfg.MaxDelay))
 	}
-	d = max(min(d, s.cfg.MaxDelay), t.params.delay)
+	d = max(min(d, s.cfg.MaxDelay), t.params.delay, t.crawlDelay)
 	if e.Status != http.StatusOK && d <= t.delay {
 		return t.delay
 	}

@@ -39,7 +39,7 @@ func TestThrottleStart(t *testing.T) {
 			cfg.Slots = map[string]any{"own": map[string]any{"delay": 1}, "off": map[string]any{"throttle": false}}
 		})
 		for name, want := range map[string]float64{"foo": c.want, "own": 1, "off": c.least} {
-			if got := s.get(name).delay; got != sec(want) {
+			if got := s.get(name, at(0)).delay; got != sec(want) {
 				t.Errorf("least %g, start %g: %s begins with %v, want %gs", c.least, c.start, name, got, want)
 			}
 		}
@@ -124,10 +124,10 @@ func TestThrottleAtOnce(t *testing.T) {
 	if len(s.m) != 0 {
 		t.Error("the idle slot is still there")
 	}
-	if got := s.get("foo").delay; got != sec(3) {
+	if got := s.get("foo", at(0)).delay; got != sec(3) {
 		t.Errorf("the delay of the slot that comes back is %v, want 3s", got)
 	}
-	if got := s.get("bar").delay; got != sec(5) {
+	if got := s.get("bar", at(0)).delay; got != sec(5) {
 		t.Errorf("the delay of another is %v, want 5s", got)
 	}
 }

@@ -44,7 +44,7 @@ func New(o Options) (*Engine, error) {
 	e.env = &crawl.Env{
 		Spec: o.Spec, Spider: sp, Settings: o.Settings, Log: o.Log, Stats: crawl.NewStats(), Signals: &crawl.Signals{},
 		Callbacks: crawl.NewCallbacks(sp), JobDir: e.cfg.JobDir, Stdin: o.Stdin, CloseSpider: e.closeSpider,
-		Fetcher: crawl.FetcherFunc(e.fetchBeside), Enqueue: e.enqueue, NeedsBackout: e.needsBackout,
+		Fetcher: crawl.FetcherFunc(e.fetchBeside), Enqueue: e.enqueue, NeedsBackout: e.needsBackout, Slots: e.Slots(),
 		Fingerprint: func(r *crawl.Request) ([20]byte, error) { return e.fingerprint(r) },
 	}
 	e.log = e.env.Logger("engine")
@@ -127,6 +127,7 @@ func (e *Engine) assembleDownloader() error {
 	if e.cfg.PerAddress > 0 {
 		slotsConfig.Concurrency = e.cfg.PerAddress
 	}
+	slotsConfig.Obey = slotsConfig.Obey && slices.ContainsFunc(e.env.Settings.Components("DOWNLOADER_MIDDLEWARES"), isRobots)
 	e.slots = downloader.NewSlots(slotsConfig)
 	e.budget = downloader.NewBudget(e.cfg.MaxHeld, e.env.Logger("downloader"))
 	e.env.Keep(slotsNote, e.slots.Save)
@@ -144,6 +145,8 @@ func (e *Engine) assembleDownloader() error {
 	e.enabled = append(e.enabled, describe("downloader middlewares", names(mws)))
 	return nil
 }
+
+func isRobots(c settings.Component) bool { return c.Name == "robotstxt" }
 
 func (e *Engine) assembleSpider() error {
 	mws, err := build(e.env, "SPIDER_MIDDLEWARES", spmw.Registry)

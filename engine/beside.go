@@ -33,7 +33,7 @@ func (e *Engine) fetchBeside(ctx context.Context, r *crawl.Request) (*crawl.Resp
 // is done for.
 func (e *Engine) withinBeside(ctx context.Context) context.Context {
 	ctx = withBeside(ctx, func(ctx context.Context, r *crawl.Request) (*crawl.Response, error) {
-		resp, _, err := e.fetch(ctx, r)
+		resp, _, err := e.fetch(ctx, e.slotOf(ctx, r), r)
 		return resp, err
 	})
 	return downloader.WithSent(ctx, func(time.Time) {})

@@ -91,6 +91,7 @@ type probe struct {
 	beside  func(ctx context.Context) error
 
 	env *crawl.Env // of the crawl, after meet
+	net *pipes     // of serveHosts
 
 	schedule    func(env *crawl.Env) (scheduler.Scheduler, error) // of the scheduler "probe"
 	fingerprint scheduler.Fingerprinter                           // of the fingerprinter "probe"

@@ -47,10 +47,10 @@ func (e *Engine) closeHandlers() {
 	}
 }
 
-// fetch sends a request through the downloader middlewares.
-func (e *Engine) fetch(ctx context.Context, r *crawl.Request) (resp *crawl.Response, hint scheduler.SlotHint, err error) {
+// fetch sends a request that goes through a slot through the downloader middlewares.
+func (e *Engine) fetch(ctx context.Context, slot string, r *crawl.Request) (resp *crawl.Response, hint scheduler.SlotHint, err error) {
 	var d download
-	ctx = context.WithValue(ctx, downloadKey{}, &d)
+	ctx = downloader.WithPacer(context.WithValue(ctx, downloadKey{}, &d), pacer{e, slot})
 	perr := crawl.Guard(func() error {
 		resp, err = e.chain.Fetch(ctx, r)
 		return nil

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/downloader"
 	"github.com/skeincrawl/skein/internal/weburl"
 	"github.com/skeincrawl/skein/scheduler"
 )
@@ -214,6 +215,9 @@ func (e *Engine) prepare(r *crawl.Request) (*crawl.Request, error) {
 	}
 	if weburl.Scheme(u) == "" {
 		return nil, fmt.Errorf("missing scheme in request URL: %s", r.URL)
+	}
+	if err := downloader.CheckOptions(&r.Options); err != nil {
+		return nil, fmt.Errorf("request %v: %w", r, err)
 	}
 	priority := r.Priority
 	if e.policies.priority != nil {

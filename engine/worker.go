@@ -114,12 +114,12 @@ func (w *worker) download() (*crawl.Response, scheduler.SlotHint, error) {
 	ctx := crawl.WithWait(crawl.WithStepLog(withBeside(w.run.work, w.beside), &w.log), w.whileWaiting)
 	ctx, w.share = w.e.budget.Share(ctx)
 	if !w.lease.Paced {
-		return w.e.fetch(ctx, w.req)
+		return w.e.fetch(ctx, w.lease.Slot, w.req)
 	}
 	ctx = downloader.WithSent(ctx, func(at time.Time) {
 		w.run.send(message{progress: scheduler.Progress{Lease: w.lease.ID, Sent: at}})
 	})
-	resp, hint, err := w.e.fetch(ctx, w.req)
+	resp, hint, err := w.e.fetch(ctx, w.lease.Slot, w.req)
 	hint.Unused = !downloader.Tried(ctx)
 	return resp, hint, err
 }
@@ -313,7 +313,8 @@ func (w *worker) beside(ctx context.Context, r *crawl.Request) (*crawl.Response,
 	if w.settled {
 		lease = 0 // the frontier may not have heard of it yet, and would grant a place that does not count
 	}
-	release, err := w.run.frontier.Acquire(ctx, lease, w.e.slotOf(ctx, r))
+	slot := w.e.slotOf(ctx, r)
+	release, err := w.run.frontier.Acquire(ctx, lease, slot)
 	if err != nil {
 		return nil, err
 	}
@@ -329,6 +330,10 @@ func (w *worker) beside(ctx context.Context, r *crawl.Request) (*crawl.Response,
 		}()
 	}
 	var resp *crawl.Response
-	resp, hint, err = w.e.fetch(w.e.withinBeside(ctx), r)
+	ctx = w.e.withinBeside(ctx)
+	if w.settled || slot != w.lease.Slot {
+		ctx = w.e.tellsLate(ctx, slot)
+	}
+	resp, hint, err = w.e.fetch(ctx, slot, r)
 	return resp, err
 }

@@ -19,7 +19,7 @@ func TestBuiltinChecks(t *testing.T) {
 		},
 		"want seconds": {
 			"DOWNLOAD_DELAY=-1", "DOWNLOAD_TIMEOUT=0", "LOGSTATS_INTERVAL=-1", "CLOSESPIDER_TIMEOUT=-1s",
-			"SHUTDOWN_GRACE=-1", "JOB_SYNC_INTERVAL=NaN",
+			"SHUTDOWN_GRACE=-1", "RETRY_BACKOFF=-1", "RETRY_BACKOFF_MAX=0", "ROBOTSTXT_MAX_CRAWL_DELAY=0", "JOB_SYNC_INTERVAL=NaN",
 		},
 		"want bytes":                 {"DOWNLOAD_MAXSIZE=-1", "DOWNLOAD_WARNSIZE=64M", "SCRAPER_SLOT_MAX_ACTIVE_SIZE=0"},
 		"three digits":               {"HTTPCACHE_IGNORE_HTTP_CODES=20", "RETRY_HTTP_CODES=5", "HTTPERROR_ALLOWED_CODES=404,1000"},
@@ -35,7 +35,9 @@ func TestBuiltinChecks(t *testing.T) {
 			`DOWNLOAD_SLOTS={"a.test": {"randomize_delay": 1}}`, `DOWNLOAD_SLOTS={"a.test": {"throttle": "no"}}`,
 			`DOWNLOAD_SLOTS={"a.test": {"dely": 2}}`, `DOWNLOAD_SLOTS={"a.test": {"delay": 1e300}}`,
 		},
-		"stands for": {`DOWNLOAD_SLOTS={"*": {}}`, `DOWNLOAD_SLOTS={"a.*.test": {}}`, `DOWNLOAD_SLOTS={"*.": {}}`},
+		"is no error":       {"RETRY_EXCEPTIONS=dsn", "RETRY_EXCEPTIONS=dns,twisted.internet.error.TimeoutError", "RETRY_EXCEPTIONS=DownloadError", "RETRY_EXCEPTIONS=.x"},
+		"want off, observe": {"ROBOTSTXT_CRAWL_DELAY=on"},
+		"stands for":        {`DOWNLOAD_SLOTS={"*": {}}`, `DOWNLOAD_SLOTS={"a.*.test": {}}`, `DOWNLOAD_SLOTS={"*.": {}}`},
 	} {
 		for _, arg := range args {
 			_, _, err := r.Builder().Assign(arg).Build()
@@ -55,7 +57,8 @@ func TestBuiltinAccepts(t *testing.T) {
 		"RETRY_PRIORITY_ADJUST=-5", "REDIRECT_PRIORITY_ADJUST=-2", "RETRY_TIMES=0", "LOGSTATS_INTERVAL=0",
 		"JOB_SYNC_INTERVAL=0", "SHUTDOWN_GRACE=0", "USER_AGENT=None", "JOBDIR=None", "JOBDIR=", "JOBDIR=crawls/%(name)s/100%%", "SCHEDULER_START_DISK_QUEUE=None",
 		"SCHEDULER_START_MEMORY_QUEUE=", "DEFAULT_REQUEST_HEADERS={}", "ROBOTSTXT_OBEY=True", "AUTOTHROTTLE_MAX_DELAY=0.5", "METAREFRESH_MAXDELAY=0", "METAREFRESH_IGNORE_TAGS=",
-		`DOWNLOAD_SLOTS={"*.a.test": {"concurrency": 1, "delay": 2.5, "randomize_delay": false, "throttle": false}, "mine": {}}`, "RETRY_HTTP_CODES=",
+		`DOWNLOAD_SLOTS={"*.a.test": {"concurrency": 1, "delay": 2.5, "randomize_delay": false, "throttle": false}, "mine": {}}`, "RETRY_HTTP_CODES=", "RETRY_BACKOFF=None", "RETRY_EXCEPTIONS=",
+		"RETRY_EXCEPTIONS=dns,data loss,scrapy.exceptions.DownloadTimeoutError,mypackage.BusyError", "ROBOTSTXT_CRAWL_DELAY=Enforce",
 		"SCHEDULER=scrapy.core.scheduler.Scheduler", "SCHEDULER_PRIORITY_QUEUE=scrapy.pqueues.ScrapyPriorityQueue",
 		"SCHEDULER_MEMORY_QUEUE=scrapy.squeues.LifoMemoryQueue", "DUPEFILTER_CLASS=scrapy.dupefilters.BaseDupeFilter",
 		"HTTPCACHE_POLICY=scrapy.extensions.httpcache.RFC2616Policy", "HTTPCACHE_POLICY=rfc2616", "HTTPCACHE_POLICY=scrapy.extensions.httpcache.DummyPolicy",

@@ -1,5 +1,7 @@
 package settings
 
+import "time"
+
 const componentHelp = " A JSON object from name to order; null disables one."
 
 func componentDefs() []Def {
@@ -84,6 +86,19 @@ func middlewareDefs() []Def {
 		{
 			Name: "RETRY_HTTP_CODES", Default: []int{500, 502, 503, 504, 522, 524, 408, 429}, Check: statuses,
 			Help: "Status codes after which a request is tried again.",
+		},
+		{
+			Name: "RETRY_EXCEPTIONS", Default: []string{"timeout", "dns", "refused", "connection", "protocol", "data loss"}, Check: retryErrors,
+			Help: "Errors after which a request is tried again: kinds of failure, Scrapy's names such as scrapy.exceptions.DownloadTimeoutError, " +
+				"or types of Go errors such as mypackage.BusyError.",
+		},
+		{
+			Name: "RETRY_BACKOFF", Default: time.Duration(0), ZeroIsOff: true,
+			Help: "Time that a retry waits at most, in seconds or as 500ms, twice as long before each further one; each wait is drawn from 0 to that. 0 waits only where Retry-After says so.",
+		},
+		{
+			Name: "RETRY_BACKOFF_MAX", Default: time.Minute, Check: aboveZero,
+			Help: "Longest wait that RETRY_BACKOFF comes to, in seconds or as 1m.",
 		},
 		{Name: "RETRY_PRIORITY_ADJUST", Default: -1, Help: "What is added to the priority of a request that is tried again."},
 		levelDef("RETRY_GIVE_UP_LOG_LEVEL", "ERROR", "Level of the log line for a request that failed too often."),

@@ -19,6 +19,15 @@ func politeDefs() []Def {
 			Help: "Name by which robots.txt is asked. None takes the User-Agent of the request.",
 		},
 		{
+			Name: "ROBOTSTXT_CRAWL_DELAY", Default: "observe", Choices: []string{"off", "observe", "enforce"},
+			Help: "What the Crawl-delay and Request-rate of robots.txt do under ROBOTSTXT_OBEY: enforce lets the slot wait at least as long; " +
+				"observe counts them, and logs those that ask for more than the slot waits.",
+		},
+		{
+			Name: "ROBOTSTXT_MAX_CRAWL_DELAY", Default: 30 * time.Second, Check: aboveZero,
+			Help: "Longest delay that ROBOTSTXT_CRAWL_DELAY=enforce takes from robots.txt, in seconds or as 1m.",
+		},
+		{
 			Name: "DOWNLOAD_SLOTS", Default: map[string]any{}, Check: slots,
 			Help: "Limits of single slots, such as {\"example.com\": {\"concurrency\": 1, \"delay\": 2, \"randomize_delay\": false}}. " +
 				"*.example.com stands for each slot below example.com; \"throttle\": false keeps AutoThrottle away from it.",

@@ -18,6 +18,9 @@ func samples(t *testing.T, d Def) []any {
 		one := map[string]any{"a.test": map[string]any{"delay": 1}}
 		return []any{one, one, `{"b.test": {"concurrency": 2}}`, `{"*.c.test": {}}`}
 	}
+	if d.Name == "RETRY_EXCEPTIONS" {
+		return []any{"dns", []string{"scrapy.exceptions.DownloadFailedError"}, `["data loss"]`, "DownloadTimeoutError,mypackage.BusyError"}
+	}
 	if len(d.Choices) > 0 {
 		var out []any
 		for _, c := range d.Choices {

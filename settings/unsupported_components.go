@@ -5,7 +5,6 @@ import "slices"
 func unsupportedMiddleware() []Def {
 	return slices.Concat(
 		unsupported("downloads are counted always; to stop it, disable stats in DOWNLOADER_MIDDLEWARES", known("DOWNLOADER_STATS", true)),
-		unsupported("which errors are retried is fixed", known("RETRY_EXCEPTIONS", []string{})),
 		unsupported("robots.txt is read by the rules of RFC 9309", known("ROBOTSTXT_PARSER", "scrapy.robotstxt.ProtegoRobotParser")),
 		unsupported("this version does not watch how meta is copied", known("META_COPY_WARN_SKIP_KEYS", []string{})),
 	)

@@ -12,7 +12,8 @@ func TestEveryScrapySettingIsKnown(t *testing.T) {
 	ours := map[string]bool{
 		"CONCURRENT_PARSES": true, "COOKIES_PERSIST": true, "DOWNLOAD_MAX_IDLE_CONNECTIONS": true, "JOB_SYNC_INTERVAL": true,
 		"JOB_MAX_DISK": true, "HTTPCACHE_MAX_SIZE": true, "DENY_PRIVATE_NETWORKS": true,
-		"JOB_WHEN_FINISHED": true, "SCHEDULER_MAX_PENDING": true, "SHUTDOWN_GRACE": true,
+		"JOB_WHEN_FINISHED": true, "RETRY_BACKOFF": true, "RETRY_BACKOFF_MAX": true, "ROBOTSTXT_CRAWL_DELAY": true, "ROBOTSTXT_MAX_CRAWL_DELAY": true,
+		"SCHEDULER_MAX_PENDING": true, "SHUTDOWN_GRACE": true,
 		"DOWNLOAD_MAX_ACTIVE_SIZE": true, "HTTP_STRICT": true,
 	}
 	areas := map[string]int{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/skeincrawl/skein/crawl"
 	"github.com/skeincrawl/skein/downloader"
@@ -13,19 +14,22 @@ import (
 func init() { downloader.Middlewares.Register("retry", newRetry) }
 
 // newRetry tries requests again that failed for a reason which may pass: the
-// statuses of RETRY_HTTP_CODES, and connections that broke, were refused or took
-// too long.
+// statuses of RETRY_HTTP_CODES, and the errors of RETRY_EXCEPTIONS.
 func newRetry(env *crawl.Env) (downloader.Middleware, error) {
 	cfg := settings.Decode[struct {
-		Enabled  bool  `setting:"RETRY_ENABLED"`
-		Statuses []int `setting:"RETRY_HTTP_CODES"`
+		Enabled  bool     `setting:"RETRY_ENABLED"`
+		Statuses []int    `setting:"RETRY_HTTP_CODES"`
+		Errors   []string `setting:"RETRY_EXCEPTIONS"`
 	}](env.Settings)
 	if !cfg.Enabled {
 		return nil, nil
 	}
+	for i, name := range cfg.Errors {
+		cfg.Errors[i] = strings.TrimPrefix(name, "scrapy.exceptions.")
+	}
 	policy := downloader.NewRetryPolicy(env)
 	return func(next crawl.Fetcher) crawl.Fetcher {
-		return &retry{next: next, policy: policy, statuses: cfg.Statuses}
+		return &retry{next: next, policy: policy, statuses: cfg.Statuses, errors: cfg.Errors}
 	}, nil
 }
 
@@ -33,6 +37,7 @@ type retry struct {
 	next     crawl.Fetcher
 	policy   *downloader.RetryPolicy
 	statuses []int
+	errors   []string // by kind or name
 }
 
 // Fetch answers with the next try of r if it failed and may be tried again.
@@ -59,26 +64,22 @@ func (m *retry) again(r *crawl.Request, resp *crawl.Response, err error) (*crawl
 	switch {
 	case errors.As(err, &asked):
 		return m.policy.Next(asked.Request, asked.Reason)
-	case err != nil && mayPass(err):
+	case err != nil && m.mayPass(err):
 		return m.policy.NextAfter(r, err)
 	case err != nil:
 		return nil, false
 	}
 	next, ok := m.policy.Next(r, downloader.StatusReason(resp.Status))
-	if ok {
-		next.NotBefore, _ = downloader.BackOff(resp)
+	if at, waits := downloader.BackOff(resp); ok && waits && at.After(next.NotBefore) {
+		next.NotBefore = at
 	}
 	return next, ok
 }
 
-// mayPass reports whether another try may end better. A certificate does not
-// become valid, a body not smaller.
-func mayPass(err error) bool {
-	switch crawl.KindOf(err) {
-	case crawl.FailTimeout, crawl.FailDNS, crawl.FailRefused, crawl.FailConnection, crawl.FailDataLoss:
-		return true
-	}
-	return false
+// mayPass reports whether another try may end better. By default a certificate does
+// not become valid, and a body not smaller.
+func (m *retry) mayPass(err error) bool {
+	return slices.Contains(m.errors, string(crawl.KindOf(err))) || slices.Contains(m.errors, downloader.ErrorName(err))
 }
 
 func (m *retry) inner() crawl.Fetcher { return m.next }

@@ -63,6 +63,7 @@ func TestRetryErrors(t *testing.T) {
 		{&crawl.DownloadError{Kind: crawl.FailRefused, Name: "DownloadConnectionRefusedError", Err: failed}, 3},
 		{&crawl.DownloadError{Kind: crawl.FailConnection, Name: "DownloadFailedError", Err: failed}, 3},
 		{&crawl.DownloadError{Kind: crawl.FailDataLoss, Name: "ResponseDataLossError", Err: failed}, 3},
+		{&crawl.DownloadError{Kind: crawl.FailProtocol, Name: "DownloadFailedError", Err: failed}, 3},
 		{&crawl.DownloadError{Kind: crawl.FailTLS, Name: "DownloadFailedError", Err: failed}, 1},
 		{downloader.TooLarge(failed), 1},
 		{&crawl.DownloadError{Kind: crawl.FailUnsupported, Name: "UnsupportedURLSchemeError", Err: failed}, 1},
@@ -81,6 +82,52 @@ func TestRetryErrors(t *testing.T) {
 		n, _, _ = attempts(t, wrap(t, "retry", env, failWith(tt.err)), &crawl.Request{Options: crawl.Options{NoRetry: true}})
 		if n != 1 {
 			t.Errorf("RTY-03: %v: %d requests with NoRetry, want 1", tt.err, n)
+		}
+	}
+}
+
+// busyError is an error of a handler of one's own.
+type busyError struct{}
+
+func (*busyError) Error() string { return "busy" }
+
+// RTY-07: RETRY_EXCEPTIONS by kind, by Scrapy's name and by type, in place of what is
+// tried again by default.
+func TestRetryExceptions(t *testing.T) {
+	failed := errors.New("failed")
+	secure := &crawl.DownloadError{Kind: crawl.FailTLS, Name: "DownloadFailedError", Err: failed}
+	late := &crawl.DownloadError{Kind: crawl.FailTimeout, Name: "DownloadTimeoutError", Err: failed}
+	for _, tt := range []struct {
+		setting string
+		err     error
+		want    int
+	}{
+		{"tls", secure, 3},
+		{"tls", late, 1},
+		{"scrapy.exceptions.DownloadFailedError", secure, 3},
+		{"DownloadTimeoutError,too large", late, 3},
+		{"too large", downloader.TooLarge(failed), 3},
+		{"middleware.busyError", fmt.Errorf("fetch: %w", failed), 1},
+		{"middleware.busyError", &busyError{}, 3},
+		{"", late, 1},
+	} {
+		env, _ := newEnv(t, map[string]any{"RETRY_EXCEPTIONS": tt.setting})
+		if n, _, _ := attempts(t, wrap(t, "retry", env, failWith(tt.err)), &crawl.Request{}); n != tt.want {
+			t.Errorf("RETRY_EXCEPTIONS=%s: %T %v: %d requests, want %d", tt.setting, tt.err, tt.err, n, tt.want)
+		}
+	}
+}
+
+// The kinds that RETRY_EXCEPTIONS names are those that a download can end with.
+func TestRetryExceptionsKinds(t *testing.T) {
+	for _, kind := range []crawl.FailureKind{
+		crawl.FailTimeout, crawl.FailDNS, crawl.FailRefused, crawl.FailConnection, crawl.FailProtocol, crawl.FailTLS, crawl.FailDenied,
+		crawl.FailDataLoss, crawl.FailTooLarge, crawl.FailUnsupported,
+	} {
+		env, _ := newEnv(t, map[string]any{"RETRY_EXCEPTIONS": []string{string(kind)}})
+		err := &crawl.DownloadError{Kind: kind, Name: "x", Err: errors.New("failed")}
+		if n, _, _ := attempts(t, wrap(t, "retry", env, failWith(err)), &crawl.Request{}); n != 3 {
+			t.Errorf("%s: %d requests, want 3", kind, n)
 		}
 	}
 }
@@ -115,6 +162,17 @@ func TestRetryAfter(t *testing.T) {
 		_, err := f.Fetch(t.Context(), &crawl.Request{NotBefore: time.Now()})
 		if next := rescheduled(err); next == nil || !next.NotBefore.IsZero() {
 			t.Errorf("without Retry-After: %+v, want a retry at once", next)
+		}
+		env, _ = newEnv(t, map[string]any{"RETRY_BACKOFF": "1ms"})
+		f = wrap(t, "retry", env, respond(&crawl.Response{Status: 429, Header: http.Header{"Retry-After": {"7"}}}))
+		_, err = f.Fetch(t.Context(), &crawl.Request{})
+		if next := rescheduled(err); next == nil || time.Until(next.NotBefore) != 7*time.Second {
+			t.Errorf("Retry-After and a shorter backoff: %+v, want a retry in 7s", next)
+		}
+		f = wrap(t, "retry", env, respond(&crawl.Response{Status: 429, Header: http.Header{"Retry-After": {"0"}}}))
+		_, err = f.Fetch(t.Context(), &crawl.Request{NotBefore: time.Now().Add(time.Minute)})
+		if next := rescheduled(err); next == nil || time.Until(next.NotBefore) != time.Minute {
+			t.Errorf("Retry-After of nothing: %+v, want what comes later", next)
 		}
 	})
 }

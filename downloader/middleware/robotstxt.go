@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -20,6 +21,9 @@ type robotsConfig struct {
 	Obey      bool   `setting:"ROBOTSTXT_OBEY"`
 	Name      string `setting:"ROBOTSTXT_USER_AGENT"`
 	UserAgent string `setting:"USER_AGENT"`
+
+	CrawlDelay    string        `setting:"ROBOTSTXT_CRAWL_DELAY"`
+	MaxCrawlDelay time.Duration `setting:"ROBOTSTXT_MAX_CRAWL_DELAY"`
 }
 
 // newRobotsTxt refuses requests that the robots.txt of their server does not
@@ -58,19 +62,53 @@ func (m *robotsTxt) inner() crawl.Fetcher { return m.next }
 // Fetch passes on r if it is allowed, which may take a fetch of robots.txt
 // before.
 func (m *robotsTxt) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response, error) {
+	slot := downloader.PacerOf(ctx)
 	if r.Options.NoRobots || !isWeb(r.URL) {
+		if slot != nil && weburl.Target(r.URL) != robotsPath { // which tells more
+			slot.SlowDown(0)
+		}
 		return m.next.Fetch(ctx, r)
 	}
-	file, err := m.cache.file(ctx, weburl.Origin(r.URL))
+	origin, tokens := weburl.Origin(r.URL), m.tokensOf(r)
+	file, err := m.cache.file(ctx, origin)
 	if err != nil {
 		return nil, err
 	}
-	if file.allows(m.tokensOf(r), weburl.Target(r.URL)) {
+	if slot != nil && m.cfg.CrawlDelay != "off" {
+		m.pace(slot, origin, file, file.delay(tokens))
+	}
+	if file.allows(tokens, weburl.Target(r.URL)) {
 		return m.next.Fetch(ctx, r)
 	}
 	m.stats.Inc("robotstxt/forbidden")
 	m.log.Debug().Msgf("Forbidden by robots.txt: %v", r)
 	return nil, crawl.Ignore("Forbidden by robots.txt")
+}
+
+// pace tells the slot of a request the delay that the file asks for, if it is to be
+// kept. The first time that is counted and, if the slot waits less, logged.
+func (m *robotsTxt) pace(slot downloader.Pacer, origin string, file *robotsFile, delay time.Duration) {
+	has, enforce := slot.Delay(), m.cfg.CrawlDelay == "enforce"
+	if enforce {
+		slot.SlowDown(delay)
+	}
+	if delay <= 0 || file.noted.Swap(true) {
+		return
+	}
+	m.stats.Inc("robotstxt/crawl_delay_count")
+	if delay <= has {
+		return
+	}
+	m.stats.Inc("robotstxt/crawl_delay_slower_count")
+	switch {
+	case enforce && delay > m.cfg.MaxCrawlDelay:
+		m.stats.Inc("robotstxt/crawl_delay_capped_count")
+		m.log.Info().Msgf("robots.txt of %s asks for %v between two requests; it gets %v (ROBOTSTXT_MAX_CRAWL_DELAY)", origin, delay, max(m.cfg.MaxCrawlDelay, has))
+	case enforce:
+		m.log.Info().Msgf("robots.txt of %s asks for %v between two requests, and gets that", origin, delay)
+	default:
+		m.log.Info().Msgf("robots.txt of %s asks for %v between two requests; it gets %v (ROBOTSTXT_CRAWL_DELAY=observe)", origin, delay, has)
+	}
 }
 
 // tokensOf returns the names of the crawler in a request.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/skeincrawl/skein/crawl"
@@ -11,6 +12,7 @@ import (
 )
 
 const (
+	robotsPath     = "/robots.txt"
 	robotsLifetime = 24 * time.Hour   // of a file (RFC 9309 §2.4)
 	robotsPenance  = 10 * time.Minute // during which a server that could not be asked is left alone
 	maxRobots      = 50_000           // files in memory; they take about 2 KiB
@@ -20,13 +22,22 @@ const (
 type robotsFile struct {
 	file    *robots.File // nil if the server could not be asked: nothing is allowed
 	expires time.Time
+	noted   atomic.Bool // that it asks for a delay
 }
 
 func (f *robotsFile) allows(tokens []string, path string) bool {
 	if f.file == nil {
 		return false
 	}
-	return path == "/robots.txt" || f.file.For(tokens...).Allowed(path) // RFC 9309 §2.2.2
+	return path == robotsPath || f.file.For(tokens...).Allowed(path) // RFC 9309 §2.2.2
+}
+
+// delay returns the time between two requests that the file asks for, 0 for none.
+func (f *robotsFile) delay(tokens []string) time.Duration {
+	if f.file == nil {
+		return 0
+	}
+	return f.file.For(tokens...).Delay()
 }
 
 // A robotsSource reads the robots.txt of an origin. It is safe for concurrent
@@ -122,13 +133,22 @@ func (c *robotsCache) fetch(ctx context.Context, origin string) (f *robotsFile, 
 		defer c.mu.Unlock()
 		e := c.origins[origin]
 		if f != nil {
-			if f.file == nil && e.file != nil {
-				f.file = e.file.file
-			}
+			f.follow(e.file)
 			e.file = f
 		}
 		close(e.fetching)
 		e.fetching = nil
 	}()
 	return c.source.read(ctx, origin)
+}
+
+// follow takes what goes on to count of the file before, which may be nil.
+func (f *robotsFile) follow(before *robotsFile) {
+	if before == nil {
+		return
+	}
+	f.noted.Store(before.noted.Load())
+	if f.file == nil {
+		f.file = before.file
+	}
 }

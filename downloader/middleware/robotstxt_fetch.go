@@ -45,7 +45,7 @@ func (f *robotsFetcher) read(ctx context.Context, origin string) (*robotsFile, e
 	f.env.Stats.Inc("robotstxt/request_count")
 	limited, cancel := context.WithTimeoutCause(ctx, robotsPatience, errRobotsPatience)
 	defer cancel()
-	r := robotsRequest(origin + "/robots.txt")
+	r := robotsRequest(origin + robotsPath)
 	resp, err := f.follow(limited, r)
 	switch {
 	case ctx.Err() != nil:

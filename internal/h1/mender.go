@@ -79,6 +79,9 @@ func (m *Mender) readHead(dst []byte, eof bool) ([]byte, bool) {
 	}
 	n := m.lines.end(m.rest())
 	if n < 0 {
+		if eof && m.lines.some { // half a line would be taken for a wrong one
+			m.buf = m.buf[:m.at+m.lines.start]
+		}
 		if eof || len(m.rest()) > MaxHead {
 			m.state = nil
 		}

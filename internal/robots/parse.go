@@ -60,31 +60,40 @@ func split(line string) (key, value string, ok bool) {
 			return "", "", false
 		}
 	}
-	key = strings.ToLower(strings.TrimSpace(strings.ToValidUTF8(key, "")))
+	key = normal(strings.TrimSpace(strings.ToValidUTF8(key, "")))
 	return key, strings.TrimSpace(value), key != ""
 }
 
-// splitWords cuts a line without a colon: one of two words, or one that names
-// crawlers.
+// normal returns the name of a record in lower case, with a hyphen between words.
+func normal(name string) string { return strings.ReplaceAll(strings.ToLower(name), " ", "-") }
+
+// splitWords cuts a line without a colon: one of two words, or one with a name of
+// two words before its value.
 func splitWords(line string) (key, value string, ok bool) {
 	i := strings.IndexAny(line, " \t")
 	if i < 0 {
 		return "", "", false
 	}
-	const name = len("user-agent")
-	named := len(line) > name && isUserAgent(strings.ToLower(line[:name])) && strings.ContainsAny(line[name:name+1], " \t")
-	if named {
-		i = name
+	for _, name := range []string{"user-agent", crawlDelay, requestRate} {
+		if n := len(name); len(line) > n && normal(line[:n]) == name && strings.ContainsAny(line[n:n+1], " \t") {
+			return line[:n], strings.TrimSpace(line[n:]), true
+		}
 	}
 	value = strings.TrimSpace(line[i:])
-	return line[:i], value, named || !strings.ContainsAny(value, " \t")
+	return line[:i], value, !strings.ContainsAny(value, " \t")
 }
+
+// The records that ask for rest.
+const (
+	crawlDelay  = "crawl-delay"
+	requestRate = "request-rate"
+)
 
 // isUserAgent reports whether a line with this name names a crawler, also as
 // people write it.
 func isUserAgent(key string) bool {
 	switch key {
-	case "user-agent", "useragent", "user agent", "useg-agent", "users-agent":
+	case "user-agent", "useragent", "useg-agent", "users-agent":
 		return true
 	}
 	return false
@@ -96,6 +105,8 @@ type parser struct {
 	names  []string // the user-agent lines of the group
 	group  *group   // nil before the first of its rules
 	opened bool
+	row    []string // the user-agent lines that came last, with no rule and no delay among them
+	inRow  bool
 }
 
 // record takes one line. Those that are no rule, such as Sitemap, neither end a
@@ -109,6 +120,10 @@ func (p *parser) record(key, value string) {
 		p.rule(directory(value), true)
 	case isDisallow(key):
 		p.rule(value, false)
+	case key == crawlDelay:
+		p.delay(period(value))
+	case key == requestRate:
+		p.delay(rate(value))
 	}
 }
 
@@ -128,6 +143,9 @@ func (p *parser) agents(value string) {
 	if p.group != nil {
 		p.end()
 	}
+	if !p.inRow {
+		p.row, p.inRow = nil, true
+	}
 	p.opened = true
 	for name := range strings.SplitSeq(value, ",") {
 		p.agent(strings.TrimSpace(name))
@@ -139,7 +157,11 @@ func (p *parser) agent(value string) {
 	if rest, ok := strings.CutPrefix(value, anyAgent); ok && (rest == "" || rest[0] >= 0x80 || token(rest[:1]) == "") {
 		name = anyAgent
 	}
-	if name != "" && !slices.Contains(p.names, name) {
+	if name == "" {
+		return
+	}
+	p.row = append(p.row, name)
+	if !slices.Contains(p.names, name) {
 		p.names = append(p.names, name)
 	}
 }
@@ -147,6 +169,7 @@ func (p *parser) agent(value string) {
 // rule adds a rule to the group. Rules before the first user-agent line belong
 // to nobody.
 func (p *parser) rule(pattern string, allow bool) {
+	p.inRow = false
 	if !p.opened {
 		return
 	}

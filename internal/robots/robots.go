@@ -5,6 +5,7 @@ package robots
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // MaxSize is how much of a file counts, in bytes (RFC 9309 §2.5).
@@ -20,8 +21,11 @@ type File struct {
 const anyAgent = "*"
 
 // A group is the rules that follow one or more user-agent lines, the longest
-// pattern first and of equally long ones those that allow.
-type group struct{ rules []rule }
+// pattern first and of equally long ones those that allow, or the delay that does.
+type group struct {
+	rules []rule
+	delay time.Duration
+}
 
 // Rules are the rules of a file for one crawler. None allow everything.
 type Rules []*group
