@@ -86,7 +86,7 @@ func TestHTTPBrokenServers(t *testing.T) {
 		{"resets at once", func(c net.Conn, r *bufio.Reader) { readRequest(r); reset(c) }, crawl.FailConnection, "DownloadFailedError"},
 		{"garbage", answer("\x00\x01garbage\r\n\r\n"), crawl.FailProtocol, "DownloadFailedError"},
 		{"another protocol", answer("SSH-2.0-OpenSSH_9.6\r\n"), crawl.FailProtocol, "DownloadFailedError"},
-		{"headers cut", answer("HTTP/1.1 200 OK\r\nContent-Le"), crawl.FailProtocol, "DownloadFailedError"},
+		{"headers cut", answer("HTTP/1.1 200 OK\r\nContent-Le"), crawl.FailConnection, "DownloadFailedError"},
 		{"endless headers", func(c net.Conn, r *bufio.Reader) {
 			readRequest(r)
 			_, err := io.WriteString(c, "HTTP/1.1 200 OK\r\n")
