@@ -84,12 +84,11 @@ func failed(kind crawl.FailureKind) Outcome { return Outcome{Failure: kind, Hits
 // once is the outcome of an error that another try would not change.
 func once(kind crawl.FailureKind) Outcome { return Outcome{Failure: kind, Hits: 1} }
 
-// quick and small are the options of requests that would take too long, and bring
-// too much.
-var (
-	quick = crawl.Options{Timeout: 300 * time.Millisecond}
-	small = crawl.Options{MaxSize: 1 << 20}
-)
+// quick returns the options of requests that would take too long.
+func quick() crawl.Options { return crawl.Options{Timeout: 300 * time.Millisecond} }
+
+// small returns the options of requests that would bring too much.
+func small() crawl.Options { return crawl.Options{MaxSize: 1 << 20} }
 
 // replies are what a trap sends, by the path within it.
 type replies = map[string]func(*visit)

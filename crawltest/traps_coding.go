@@ -37,8 +37,8 @@ func codingTraps() []Trap {
 		{Name: "coding/head", Report: "scrapy/scrapy#1899", Method: http.MethodHead, Want: Outcome{Status: 200}, replies: always("HTTP/1.1 200 OK\r\n" + html + "Content-Encoding: gzip\r\nContent-Length: 99\r\n\r\n")},
 		{Name: "coding/archive", Report: "scrapy/scrapy#2063", Want: Outcome{Status: 200, Text: "no text, 36 bytes"}, replies: always(page("200 OK", "Content-Type: application/octet-stream\r\n", z))},
 		{Name: "coding/missing-archive", Report: "gocolly/colly#745", Options: crawl.Options{Statuses: []int{404}}, Want: Outcome{Status: 404, Text: whole}, replies: always(page("404 Not Found", html, whole)), path: "/sitemap.xml.gz", rest: send(page("404 Not Found", html, whole))},
-		{Name: "coding/gzip-bomb", Want: once(crawl.FailTooLarge), Options: small, replies: replies{"": func(v *visit) { coded("gzip", bombs().gzip)[""](v) }}},
-		{Name: "coding/brotli-bomb", Report: "scrapy/scrapy#7134", Want: once(crawl.FailTooLarge), Options: small, replies: replies{"": func(v *visit) { coded("br", bombs().brotli)[""](v) }}},
+		{Name: "coding/gzip-bomb", Want: once(crawl.FailTooLarge), Options: small(), replies: bomb("gzip", func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })},
+		{Name: "coding/brotli-bomb", Report: "scrapy/scrapy#7134", Want: once(crawl.FailTooLarge), Options: small(), replies: bomb("br", func(w io.Writer) io.WriteCloser { return brotli.NewWriterLevel(w, brotli.BestSpeed) })},
 	}
 }
 
@@ -50,10 +50,9 @@ func compress(open func(io.Writer) io.WriteCloser, text string) string {
 	return b.String()
 }
 
-// bombs are bodies that are 64 MiB large when they are decoded.
-var bombs = sync.OnceValue(func() (b struct{ gzip, brotli string }) {
-	zeros := strings.Repeat("\x00", 64<<20)
-	b.gzip = compress(func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }, zeros)
-	b.brotli = compress(func(w io.Writer) io.WriteCloser { return brotli.NewWriterLevel(w, brotli.BestSpeed) }, zeros)
-	return b
-})
+// bomb returns the replies of a trap whose body is 64 MiB large when it is decoded.
+// It is made when somebody asks for it.
+func bomb(coding string, open func(io.Writer) io.WriteCloser) replies {
+	made := sync.OnceValue(func() string { return compress(open, strings.Repeat("\x00", 64<<20)) })
+	return replies{"": func(v *visit) { v.send(page("200 OK", html+"Content-Encoding: "+coding+"\r\n", made())) }}
+}
