@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -62,7 +61,7 @@ type job struct {
 	wrap []string // a command to start it by
 
 	mu    sync.Mutex
-	open  int // connections
+	now   int // requests in progress
 	peak  int
 	watch map[int]chan struct{} // hit count -> closed when it is reached
 	hits  int
@@ -74,9 +73,7 @@ type job struct {
 func newJob(t *testing.T, cfg crawltest.Config, args ...string) *job {
 	t.Helper()
 	j := &job{t: t, site: crawltest.NewSite(cfg), n: cfg.Pages, dir: t.TempDir(), args: args, watch: map[int]chan struct{}{}}
-	j.srv = httptest.NewUnstartedServer(http.HandlerFunc(j.serve))
-	j.srv.Config.ConnState = j.count
-	j.srv.Start()
+	j.srv = httptest.NewServer(http.HandlerFunc(j.serve))
 	t.Cleanup(j.srv.Close)
 	return j
 }
@@ -84,6 +81,8 @@ func newJob(t *testing.T, cfg crawltest.Config, args ...string) *job {
 func (j *job) serve(w http.ResponseWriter, r *http.Request) {
 	j.mu.Lock()
 	j.hits++
+	j.now++
+	j.peak = max(j.peak, j.now)
 	if c := j.watch[j.hits]; c != nil {
 		close(c)
 		delete(j.watch, j.hits)
@@ -97,18 +96,9 @@ func (j *job) serve(w http.ResponseWriter, r *http.Request) {
 		<-held
 	}
 	j.site.ServeHTTP(w, r)
-}
-
-func (j *job) count(_ net.Conn, s http.ConnState) {
 	j.mu.Lock()
-	defer j.mu.Unlock()
-	switch s {
-	case http.StateNew:
-		j.open++
-		j.peak = max(j.peak, j.open)
-	case http.StateClosed, http.StateHijacked:
-		j.open--
-	}
+	j.now-- // before the page goes out: it fits the buffer of the server
+	j.mu.Unlock()
 }
 
 // after returns a channel that is closed when n further requests have come.
