@@ -107,11 +107,9 @@ func TestFirstSignalInARun(t *testing.T) {
 	t.Parallel()
 	signals := make(chan os.Signal, 1)
 	pages := crawltest.NewSite(crawltest.Config{Pages: 100})
+	interrupt := sync.OnceFunc(func() { signals <- os.Interrupt })
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case signals <- os.Interrupt:
-		default:
-		}
+		interrupt()
 		pages.ServeHTTP(w, r)
 	}))
 	defer site.Close()
