@@ -101,6 +101,9 @@ func (f *crawlFlags) run(ctx context.Context, sys *system, root *cobra.Command, 
 		}
 	}()
 	opts.Log, opts.Stdout = newLog(to, opts.Settings), t.out
+	if sys.GoLog != nil {
+		sys.GoLog(goLog{opts.Log.With().Str(crawl.LogComponent, "go").Logger()})
+	}
 	log := opts.Log.With().Str(crawl.LogComponent, "settings").Logger()
 	for _, w := range warnings {
 		log.Warn().Msg(w.String())

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -55,6 +56,16 @@ func newLog(to logTarget, s *settings.Settings) zerolog.Logger {
 		return zerolog.New(zerolog.SyncWriter(to.w)).Level(level).With().Timestamp().Logger()
 	}
 	return zerolog.New(&lineWriter{w: to.w, now: time.Now, colour: to.colour}).Level(level)
+}
+
+// goLog turns what Go's own packages log into lines of the log. They are for who
+// looks for a fault.
+type goLog struct{ log zerolog.Logger }
+
+// Write logs one line.
+func (l goLog) Write(p []byte) (int, error) {
+	l.log.Debug().Msg(strings.TrimSpace(string(p)))
+	return len(p), nil
 }
 
 // wantsColour obeys https://no-color.org and terminals that know no colours.

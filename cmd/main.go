@@ -19,6 +19,7 @@ package cmd
 import (
 	"io"
 	"io/fs"
+	"log"
 	"os"
 	"os/signal"
 	"runtime"
@@ -47,6 +48,7 @@ type system struct {
 	Root        fs.FS            // the root of the file system, to find the container's limits
 	Version     string           // set by the linker, or empty
 	Build       *debug.BuildInfo // nil if unknown
+	GoLog       func(io.Writer)  // takes over the log of Go's own packages; may be nil
 	Sources     string           // the folder of this module on the machine that built the program, or empty
 }
 
@@ -70,8 +72,15 @@ func mainCode() int {
 	return run(&system{
 		Args: os.Args[1:], Environ: os.Environ(), Dir: ".",
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Terminal: isTerminal(os.Stderr), OutTerminal: isTerminal(os.Stdout),
-		Signals: signals, Bounce: 50 * time.Millisecond, Exit: os.Exit, Root: os.DirFS("/"), Version: version, Build: build, Sources: sources(),
+		GoLog: takeGoLog, Signals: signals, Bounce: 50 * time.Millisecond, Exit: os.Exit, Root: os.DirFS("/"), Version: version, Build: build, Sources: sources(),
 	})
+}
+
+// takeGoLog lets what Go's packages log go to w: net/http tells of servers that send
+// what nobody asked for.
+func takeGoLog(w io.Writer) {
+	log.SetFlags(0)
+	log.SetOutput(w)
 }
 
 // isTerminal reports whether f is a terminal that understands colours. Those

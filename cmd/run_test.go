@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -232,5 +233,24 @@ func TestArgErrorsOfNoSpider(t *testing.T) {
 	r := runIn(t, nil, "nobody", "-a", "x", "-s", "Y", "-o", "")
 	if want := 4; r.code != exitUsage || strings.Count(r.err, "crawl: ") != want {
 		t.Errorf("exit code %d and\n%swant %d lines", r.code, r.err, want)
+	}
+}
+
+// What Go's own packages log goes where the log goes, if it is wanted at all.
+func TestGoLog(t *testing.T) {
+	t.Parallel()
+	for level, want := range map[string]bool{"DEBUG": true, "INFO": false} {
+		taken := false
+		r := runIn(t, func(sys *system) {
+			sys.GoLog = func(to io.Writer) {
+				taken = true
+				if _, err := io.WriteString(to, "Unsolicited response\n"); err != nil {
+					t.Error(err)
+				}
+			}
+		}, "shown", "-L", level, "-o", "-")
+		if got := strings.Contains(r.err, " [go] DEBUG: Unsolicited response\n"); !taken || got != want {
+			t.Errorf("-L %s: the line is in the log = %v, want %v:\n%s", level, got, want, r.err)
+		}
 	}
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/skeincrawl/skein/crawl"
 )
 
-// A Trap is one thing that a server does wrong, or that pages ask for.
+// A Trap is one thing that a server does wrong, or that pages ask for. What is
+// wanted of it is that of a crawl with ROBOTSTXT_OBEY, a USER_AGENT that names the
+// crawler Trapbot, and otherwise the defaults, whose spider follows all links.
 type Trap struct {
 	// Name is the path of the trap on a [Hostile], without the first slash.
 	Name string

@@ -17,7 +17,8 @@ func robotsTraps() []Trap {
 			replies: replies{robotsPath: robots}, rest: send(ok(whole)),
 		}
 	}
-	large := trap("redirect-to-large", "apache/stormcrawler#2004", "/private", refused, send(to("/large.txt")))
+	fails := func(kind crawl.FailureKind) Outcome { return Outcome{Failure: kind} }
+	large := trap("redirect-to-large", "apache/stormcrawler#2004", "/private", fails(crawl.FailTooLarge), send(to("/large.txt")))
 	large.replies["/large.txt"] = flood("HTTP/1.1 200 OK\r\n\r\nUser-agent: *\nDisallow: /private\n", "# "+strings.Repeat("x", 4000)+"\n")
 	return []Trap{
 		trap("product-token", "nuxt-modules/robots#314", "/", refused, file("User-agent: TRAPBOT\nDisallow: /\n")),
@@ -26,9 +27,9 @@ func robotsTraps() []Trap {
 		trap("wildcard", "rejifald/movar#434", "/a/private/x", refused, file("User-agent: *\nDisallow: /*/private\n")),
 		trap("anchor", "rejifald/movar#434", "/x.json", refused, file("User-agent: *\nDisallow: /*.json$\n")),
 		trap("anchored", "rejifald/movar#434", "/x.json?y", allowed, file("User-agent: *\nDisallow: /*.json$\n")),
-		trap("unavailable", "apify/crawlee-python#2065", "/", refused, send(page("503 Service Unavailable", html, whole))),
-		trap("resets", "kreuzberg-dev/kreuzcrawl#44", "/", refused, reset),
-		trap("closes", "kreuzberg-dev/kreuzcrawl#44", "/", refused, func(*visit) {}),
+		trap("unavailable", "apify/crawlee-python#2065", "/", fails(crawl.FailOther), send(page("503 Service Unavailable", html, whole))),
+		trap("resets", "kreuzberg-dev/kreuzcrawl#44", "/", fails(crawl.FailConnection), reset),
+		trap("closes", "kreuzberg-dev/kreuzcrawl#44", "/", fails(crawl.FailConnection), func(*visit) {}),
 		large,
 		trap("bom", "scrapy/scrapy#6195", "/private", refused, file("\ufeffUser-agent: *\nDisallow: /private\n")),
 		trap("latin-1", "scrapy/scrapy#6292", "/private", refused, file("# \xe4\xf6\xfc\nUser-agent: *\nDisallow: /private\n")),

@@ -39,6 +39,12 @@ func Broken(err error) error {
 	return &crawl.DownloadError{Kind: crawl.FailConnection, Name: nameFailed, Err: err}
 }
 
+// Malformed returns the error for a response that is none by the rules. It is tried
+// again.
+func Malformed(err error) error {
+	return &crawl.DownloadError{Kind: crawl.FailProtocol, Name: nameFailed, Err: err}
+}
+
 func unsupported(err error) error {
 	return &crawl.DownloadError{Kind: crawl.FailUnsupported, Name: nameUnsupported, Err: err}
 }

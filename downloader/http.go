@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -161,7 +163,13 @@ func (h *HTTP) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response, er
 	}
 	defer resp.Body.Close() //nolint:errcheck // what can fail here was read already, or is not wanted.
 	latency := sent.since(start)
+	if err := h.refuses(a); err != nil {
+		return nil, err
+	}
 	body, flags, err := h.body(f, resp)
+	if err == nil {
+		err = h.refuses(a)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -169,6 +177,15 @@ func (h *HTTP) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response, er
 		Request: r, URL: weburl.TrimFragment(r.URL), Status: resp.StatusCode, Header: resp.Header,
 		Body: body, Flags: append(a.flags(), flags...), Proto: resp.Proto, Latency: latency,
 	}, nil
+}
+
+// refuses returns the error for a response in which something was mended, if that
+// is none to be passed on.
+func (h *HTTP) refuses(a *awaited) error {
+	if !h.cfg.Strict || a.notes == 0 {
+		return nil
+	}
+	return Malformed(fmt.Errorf("the response breaks the rules of HTTP/1: %s (HTTP_STRICT)", strings.Join(a.flags(), ", ")))
 }
 
 // body reads the body of a response within its limits.

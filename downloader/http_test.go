@@ -253,3 +253,20 @@ func TestRouter(t *testing.T) {
 		t.Errorf("message = %q, want %q", err, want)
 	}
 }
+
+// A request that HTTP can not send is the fault of who made it: no try would help.
+func TestHTTPImpossibleRequests(t *testing.T) {
+	h, _ := newHandler(t)
+	for _, r := range []*crawl.Request{
+		{Method: "BAD METHOD"},
+		{Method: "G\r\nET"},
+		{Header: http.Header{"Bad Name": {"x"}}},
+		{Header: http.Header{"": {"x"}}},
+		{Header: http.Header{"X": {"ok", "a\r\nEvil: 1"}}},
+		{Header: http.Header{"X": {"a\x00b"}}},
+	} {
+		r.URL = "http://127.0.0.1:1/"
+		_, err := h.Fetch(t.Context(), r)
+		wantFailure(t, err, crawl.FailUnsupported, "UnsupportedURLSchemeError")
+	}
+}

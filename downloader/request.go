@@ -6,7 +6,10 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+
+	"golang.org/x/net/http/httpguts"
 
 	"github.com/skeincrawl/skein/crawl"
 	"github.com/skeincrawl/skein/internal/weburl"
@@ -17,6 +20,9 @@ import (
 func newRequest(r *crawl.Request) (*http.Request, error) {
 	u, err := wireURL(r.URL)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkHead(r); err != nil {
 		return nil, err
 	}
 	req := new(http.Request)
@@ -33,6 +39,23 @@ func newRequest(r *crawl.Request) (*http.Request, error) {
 		req.Body, _ = req.GetBody() // never fails
 	}
 	return req, nil
+}
+
+// checkHead says what of a request HTTP can not send: another try would not help.
+func checkHead(r *crawl.Request) error {
+	if !httpguts.ValidHeaderFieldName(r.Verb()) { // both are tokens
+		return fmt.Errorf("%q is no method of HTTP", r.Verb())
+	}
+	for name, values := range r.Header {
+		if !httpguts.ValidHeaderFieldName(name) {
+			return fmt.Errorf("%q is no name of a header", name)
+		}
+		if !slices.ContainsFunc(values, func(v string) bool { return !httpguts.ValidHeaderFieldValue(v) }) {
+			continue
+		}
+		return fmt.Errorf("the header %s has control characters: %q", name, values)
+	}
+	return nil
 }
 
 // wireURL cuts a URL into what net/http needs of it: scheme, host with port,

@@ -202,6 +202,9 @@ func (s *Slots) Free(slot string, now time.Time, e Ended) {
 	s.adjust(t, &e)
 	t.active = max(t.active-1, 0)
 	if e.BackOff.After(t.backOff) {
+		if !t.backOff.After(now) {
+			s.cfg.Log.Info().Msgf("The server of slot %s wants no request before %s (Retry-After)", slot, e.BackOff.Format(time.DateTime))
+		}
 		t.backOff = e.BackOff
 		s.memory.learn(&lesson{Slot: slot, BackOff: e.BackOff})
 	}

@@ -46,7 +46,7 @@ func newPools(cfg HTTPConfig) *pools {
 		config.NextProtos = []string{"http/1.1"}
 	}
 	config.ClientSessionCache = tls.NewLRUClientSessionCache(256)
-	p.dialer = &wire{open: cfg.Dial, tls: config, maxIdle: int64(cfg.MaxIdle), closeIdle: p.closeIdle, strict: cfg.Strict}
+	p.dialer = &wire{open: cfg.Dial, tls: config, maxIdle: int64(cfg.MaxIdle), closeIdle: p.closeIdle}
 	return p
 }
 
@@ -92,7 +92,6 @@ type wire struct {
 	open      dialFunc
 	tls       *tls.Config
 	closeIdle func()
-	strict    bool
 	maxIdle   int64 // 0 is no limit
 	conns     atomic.Int64
 	fetches   atomic.Int64
@@ -105,8 +104,8 @@ func (w *wire) dial(ctx context.Context, network, addr string) (net.Conn, error)
 	ctx, end := untilFetchEnds(ctx)
 	defer end()
 	c, err := w.connect(ctx, network, addr)
-	if err != nil || w.strict {
-		return c, err
+	if err != nil {
+		return nil, err
 	}
 	return &lenient{Conn: c}, nil
 }
@@ -157,9 +156,6 @@ func (w *wire) dialWith(ctx context.Context, cfg *tls.Config, network, addr stri
 	if err := c.HandshakeContext(ctx); err != nil {
 		_ = plain.Close() // the handshake's error tells more
 		return nil, err
-	}
-	if w.strict {
-		return c, nil
 	}
 	return lenientTLS(c), nil
 }

@@ -123,7 +123,7 @@ func (e *Engine) assembleFeeds() error {
 
 func (e *Engine) assembleDownloader() error {
 	slotsConfig := settings.Decode[downloader.SlotsConfig](e.env.Settings)
-	slotsConfig.Log = e.env.Logger("autothrottle")
+	slotsConfig.Log = e.env.Logger("slots")
 	if e.cfg.PerAddress > 0 {
 		slotsConfig.Concurrency = e.cfg.PerAddress
 	}

@@ -114,3 +114,38 @@ func TestUnknownGiveUpLevel(t *testing.T) {
 	p.crawl(t).want(t, "start_error", nil)
 	p.wantLogged(t, map[string]int{`give-up level \"LOUD\": want DEBUG`: 1})
 }
+
+// Retry-After holds the whole slot, also in the run that goes on after a kill a few
+// seconds later.
+func TestRetryAfterOutlivesAKill(t *testing.T) {
+	t.Parallel()
+	p := &probe{}
+	inBubble(t, p, func(s *stopped) {
+		var refused time.Time
+		var early []string
+		p.serveHosts(s.T, func(w http.ResponseWriter, r *http.Request) {
+			if refused.IsZero() {
+				refused = time.Now()
+				w.Header().Set("Retry-After", "60")
+				w.WriteHeader(http.StatusServiceUnavailable)
+			} else if since := time.Since(refused); since < time.Minute {
+				early = append(early, r.URL.Path+" after "+since.String())
+			}
+		})
+		p.starts(urls("http://a.test", 5)...)
+		files := s.fs
+		p.beside = func(context.Context) error {
+			time.Sleep(3 * time.Second)
+			files = s.fs.Kill()
+			s.stop()
+			return nil
+		}
+		s.run()
+		p.beside, s.fs = nil, files
+		finish(s.Context(), s.T, s.options()).want(s.T, "finished", map[string]int64{"downloader/response_status_count/200": 5})
+		if len(early) > 0 {
+			s.Errorf("requests came too early: %v", early)
+		}
+		p.wantLogged(s.T, map[string]int{"The server of slot a.test wants no request before": 1})
+	}, overPipes, "CONCURRENT_REQUESTS=1")
+}

@@ -202,7 +202,7 @@ func newRun(ctx context.Context, e *Engine, f scheduler.Frontier) *run {
 	r := &run{
 		e: e, frontier: f, wire: gate{limit: e.cfg.Requests}, parse: make(chan struct{}, e.cfg.Parses),
 		msgs: make(chan message, 256), over: make(chan struct{}), stepper: newStepper(),
-		timer: stoppedTimer(), grace: stoppedTimer(), last: stoppedTimer(), look: true, hold: true,
+		timer: stoppedTimer(), notes: stoppedTimer(), grace: stoppedTimer(), last: stoppedTimer(), look: true, hold: true,
 		inbox: inbox{wake: make(chan struct{}, 1)},
 	}
 	r.patient, r.cut = context.WithCancelCause(context.WithoutCancel(ctx))

@@ -56,6 +56,7 @@ type run struct {
 	stepping  bool
 	look      bool // something may be leasable
 	unnoted   bool // something was committed since the last notes
+	taught    bool // a server has asked for rest since then
 	started   bool // Start is over, well or not
 	hold      bool // nothing is leased until the spider has resumed
 	stopping  bool
@@ -67,6 +68,7 @@ type run struct {
 	asked     bool        // SpiderIdle was sent and nothing was leased since
 	idleAgain time.Time   // when it is to be sent again
 	timer     *time.Timer // until something is leasable
+	notes     *time.Timer // until the components are asked what they keep
 	grace     *time.Timer // until the wire is cut
 	last      *time.Timer // until callbacks are left behind
 	err       error
@@ -76,8 +78,8 @@ type run struct {
 func (r *run) loop(ctx context.Context) {
 	first, closing, cutting := ctx.Done(), r.e.closing, r.e.cutting
 	waits := r.e.env.Signals.Waits()
-	notes := time.NewTicker(notesInterval)
-	defer notes.Stop()
+	r.notes.Reset(notesInterval)
+	defer r.notes.Stop()
 	for {
 		r.drain()
 		r.step()
@@ -96,8 +98,10 @@ func (r *run) loop(ctx context.Context) {
 			r.look = true
 		case <-r.timer.C:
 			r.look = true
-		case <-notes.C:
+		case <-r.notes.C:
 			r.note()
+			r.taught = false
+			r.notes.Reset(notesInterval)
 		case <-first:
 			first = nil
 			r.e.closeSpider("shutdown")
@@ -143,6 +147,10 @@ func (r *run) take(m message) {
 	r.started = r.started || m.startOver
 	if m.progress.Lease != 0 {
 		r.progress = append(r.progress, m.progress)
+	}
+	if !m.progress.Hint.BackOff.IsZero() && !r.taught {
+		r.taught = true
+		r.notes.Reset(lessonInterval)
 	}
 	r.bytes.Add(-m.bytes)
 	if m.outcome != nil {

@@ -8,8 +8,12 @@ import (
 	"github.com/skeincrawl/skein/scheduler"
 )
 
-// notesInterval bounds how old what the components keep is after a kill.
-const notesInterval = 10 * time.Second
+// notesInterval bounds how old what the components keep is after a kill; what a
+// server has asked for is younger than lessonInterval.
+const (
+	notesInterval  = 10 * time.Second
+	lessonInterval = time.Second
+)
 
 // restore gives the components what the runs before kept.
 func (e *Engine) restore(notes map[string][]byte, runs int) {

@@ -95,7 +95,7 @@ func TestRobotsUnreachable(t *testing.T) {
 	})
 	p := (&probe{}).starts(srv.URL+"/1", srv.URL+"/2")
 	p.crawl(t, "ROBOTSTXT_OBEY=True").want(t, "no_response", map[string]int64{
-		"robotstxt/response_status_count/503": 1, "robotstxt/forbidden": 2, "retry/count": 2, "response_received_count": 0,
+		"robotstxt/response_status_count/503": 1, "robotstxt/unavailable": 2, "retry/count": 2, "response_received_count": 0,
 	})
 }
 
@@ -162,7 +162,7 @@ func TestSlotSettings(t *testing.T) {
 	p := (&probe{}).starts(urls(srv.URL, 3)...)
 	p.crawl(t, "AUTOTHROTTLE_ENABLED=True", "AUTOTHROTTLE_DEBUG=True", `DOWNLOAD_SLOTS={"127.0.0.1": {"concurrency": 1, "delay": 0.02}}`).
 		want(t, "finished", map[string]int64{"response_received_count": 3})
-	p.wantLogged(t, map[string]int{"slot: 127.0.0.1 | conc: 1 | delay:": 3, "size:     3 bytes": 3, "autothrottle": 3})
+	p.wantLogged(t, map[string]int{"slot: 127.0.0.1 | conc: 1 | delay:": 3, "size:     3 bytes": 3, `"logger":"slots"`: 3})
 	p = (&probe{}).starts(urls(srv.URL, 3)...)
 	p.begin = func(_ context.Context, out crawl.Out) error {
 		out.Request(&crawl.Request{URL: srv.URL, Options: crawl.Options{NoThrottle: true}})

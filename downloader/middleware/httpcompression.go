@@ -156,7 +156,7 @@ func (d *decoder) mend(resp *crawl.Response, f string, why error) error {
 }
 
 func undecodable(resp *crawl.Response, why error) error {
-	return downloader.Broken(fmt.Errorf("decode %v: %w", resp, why))
+	return downloader.Malformed(fmt.Errorf("decode %v: %w", resp, why))
 }
 
 func (d *decoder) limit(r *crawl.Request) int64 {

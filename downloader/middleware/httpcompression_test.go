@@ -132,7 +132,7 @@ func TestCompressionTruncated(t *testing.T) {
 		{"zstd", "<html>"},
 		{"zstd", "\x28\xb5\x2f"},
 	} {
-		if resp, err := decoded(t, env, &crawl.Request{}, []byte(c[1]), c[0]); crawl.KindOf(err) != crawl.FailConnection {
+		if resp, err := decoded(t, env, &crawl.Request{}, []byte(c[1]), c[0]); crawl.KindOf(err) != crawl.FailProtocol {
 			t.Errorf("%q: response %v, error %v, want one to try again", c, resp, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skeincrawl/skein/crawl"
 	"github.com/skeincrawl/skein/downloader"
+	"github.com/skeincrawl/skein/downloader/httpcache"
 	"github.com/skeincrawl/skein/settings"
 )
 
@@ -70,6 +71,9 @@ func (m *retry) again(r *crawl.Request, resp *crawl.Response, err error) (*crawl
 		return nil, false
 	}
 	next, ok := m.policy.Next(r, downloader.StatusReason(resp.Status))
+	if slices.Contains(resp.Flags, httpcache.FlagCached) { // its server says nothing now
+		return next, ok
+	}
 	if at, waits := downloader.BackOff(resp); ok && waits && at.After(next.NotBefore) {
 		next.NotBefore = at
 	}

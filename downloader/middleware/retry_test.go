@@ -169,6 +169,11 @@ func TestRetryAfter(t *testing.T) {
 		if next := rescheduled(err); next == nil || time.Until(next.NotBefore) != 7*time.Second {
 			t.Errorf("Retry-After and a shorter backoff: %+v, want a retry in 7s", next)
 		}
+		f = wrap(t, "retry", env, respond(&crawl.Response{Status: 429, Header: http.Header{"Retry-After": {"3600"}}, Flags: []string{"cached"}}))
+		_, err = f.Fetch(t.Context(), &crawl.Request{})
+		if next := rescheduled(err); next == nil || time.Until(next.NotBefore) > time.Minute {
+			t.Errorf("Retry-After of the cache: %+v, want no such wait", next)
+		}
 		f = wrap(t, "retry", env, respond(&crawl.Response{Status: 429, Header: http.Header{"Retry-After": {"0"}}}))
 		_, err = f.Fetch(t.Context(), &crawl.Request{NotBefore: time.Now().Add(time.Minute)})
 		if next := rescheduled(err); next == nil || time.Until(next.NotBefore) != time.Minute {

@@ -70,9 +70,13 @@ func (m *robotsTxt) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Respons
 		return m.next.Fetch(ctx, r)
 	}
 	origin, tokens := weburl.Origin(r.URL), m.tokensOf(r)
-	file, err := m.cache.file(ctx, origin)
+	file, err := m.cache.file(ctx, origin, r)
 	if err != nil {
 		return nil, err
+	}
+	if file.file == nil {
+		m.stats.Inc("robotstxt/unavailable")
+		return nil, file.why
 	}
 	if slot != nil && m.cfg.CrawlDelay != "off" {
 		m.pace(slot, origin, file, file.delay(tokens))

@@ -21,30 +21,26 @@ const (
 // A robotsFile is what the robots.txt of an origin said.
 type robotsFile struct {
 	file    *robots.File // nil if the server could not be asked: nothing is allowed
+	why     error        // why it could not be asked, nil if it could
+	via     string       // the proxy through which it could not be asked, "" without
 	expires time.Time
 	noted   atomic.Bool // that it asks for a delay
 }
 
 func (f *robotsFile) allows(tokens []string, path string) bool {
-	if f.file == nil {
-		return false
-	}
 	return path == robotsPath || f.file.For(tokens...).Allowed(path) // RFC 9309 §2.2.2
 }
 
 // delay returns the time between two requests that the file asks for, 0 for none.
 func (f *robotsFile) delay(tokens []string) time.Duration {
-	if f.file == nil {
-		return 0
-	}
 	return f.file.For(tokens...).Delay()
 }
 
-// A robotsSource reads the robots.txt of an origin. It is safe for concurrent
-// use. The only error is that of a context which ended: what else goes wrong is
-// an answer.
+// A robotsSource reads the robots.txt of an origin, on the same ways as a request
+// goes. It is safe for concurrent use. The only error is that of a context which
+// ended: what else goes wrong is an answer.
 type robotsSource interface {
-	read(ctx context.Context, origin string) (*robotsFile, error)
+	read(ctx context.Context, origin string, r *crawl.Request) (*robotsFile, error)
 }
 
 // robotsCache keeps the files of origins. Each is fetched once in its lifetime,
@@ -68,15 +64,15 @@ func newRobotsCache(source robotsSource) *robotsCache {
 	return &robotsCache{source: source, origins: map[string]*robotsEntry{}}
 }
 
-// file returns the file of an origin.
-func (c *robotsCache) file(ctx context.Context, origin string) (*robotsFile, error) {
+// file returns the file of the origin of a request.
+func (c *robotsCache) file(ctx context.Context, origin string, r *crawl.Request) (*robotsFile, error) {
 	for {
-		f, fetching, mine := c.look(origin, time.Now())
+		f, fetching, mine := c.look(origin, proxyOf(r), time.Now())
 		switch {
 		case f != nil:
 			return f, nil
 		case mine:
-			return c.fetch(ctx, origin)
+			return c.fetch(ctx, origin, r)
 		}
 		crawl.WhileWaiting(ctx, func() {
 			select {
@@ -90,9 +86,18 @@ func (c *robotsCache) file(ctx context.Context, origin string) (*robotsFile, err
 	}
 }
 
+// proxyOf returns the proxy that a request asks for, "" if none.
+func proxyOf(r *crawl.Request) string {
+	if r.Options.NoProxy {
+		return ""
+	}
+	return r.Options.Proxy
+}
+
 // look returns the file if there is one that counts, else the fetch to wait for,
-// which may be the caller's own to make.
-func (c *robotsCache) look(origin string, now time.Time) (f *robotsFile, fetching chan struct{}, mine bool) {
+// which may be the caller's own to make. That a server could not be asked through
+// one proxy says nothing about others.
+func (c *robotsCache) look(origin, proxy string, now time.Time) (f *robotsFile, fetching chan struct{}, mine bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.origins[origin]
@@ -104,7 +109,7 @@ func (c *robotsCache) look(origin string, now time.Time) (f *robotsFile, fetchin
 	switch {
 	case e.fetching != nil:
 		return nil, e.fetching, false
-	case e.file != nil && now.Before(e.file.expires):
+	case e.file != nil && now.Before(e.file.expires) && (e.file.why == nil || e.file.via == proxy):
 		return e.file, nil, false
 	}
 	e.fetching = make(chan struct{})
@@ -127,7 +132,7 @@ func (c *robotsCache) makeRoom() {
 // fetch reads the file and lets those go on who wait for it. If the caller gives
 // up, one of them reads it. A server that can not be asked again has said enough
 // before (RFC 9309 §2.3.1.4).
-func (c *robotsCache) fetch(ctx context.Context, origin string) (f *robotsFile, err error) {
+func (c *robotsCache) fetch(ctx context.Context, origin string, r *crawl.Request) (f *robotsFile, err error) {
 	defer func() { // also when the source panics
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -139,7 +144,7 @@ func (c *robotsCache) fetch(ctx context.Context, origin string) (f *robotsFile, 
 		close(e.fetching)
 		e.fetching = nil
 	}()
-	return c.source.read(ctx, origin)
+	return c.source.read(ctx, origin, r)
 }
 
 // follow takes what goes on to count of the file before, which may be nil.

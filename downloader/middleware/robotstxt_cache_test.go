@@ -154,15 +154,46 @@ func TestRobotsTxtPanic(t *testing.T) {
 func TestRobotsCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	c := newRobotsCache(nil)
-	c.look("http://fetching.test", time.Now())
+	c.look("http://fetching.test", "", time.Now())
 	for i := range maxRobots + 100 {
 		origin := fmt.Sprint("http://", i, ".test")
-		if _, _, mine := c.look(origin, time.Now()); !mine {
+		if _, _, mine := c.look(origin, "", time.Now()); !mine {
 			t.Fatal("a fresh origin has a file")
 		}
 		c.origins[origin] = &robotsEntry{file: &robotsFile{}}
 	}
 	if n := len(c.origins); n != maxRobots || c.origins["http://fetching.test"] == nil {
 		t.Errorf("%d origins are kept, want %d with the one being fetched", n, maxRobots)
+	}
+}
+
+// robots.txt is asked for on the way of the request that needs it. What one proxy
+// could not do another may; what one has brought counts for all.
+func TestRobotsTxtProxies(t *testing.T) {
+	t.Parallel()
+	const dead, good = "http://dead.test:3128", "http://good.test:3128"
+	var ways []string
+	w := newRobots(t, nil, func(ctx context.Context, r *crawl.Request) (*crawl.Response, error) {
+		ways = append(ways, r.Options.Proxy+r.Options.BindAddress)
+		if r.Options.Proxy == dead {
+			return nil, &crawl.DownloadError{Kind: crawl.FailRefused, Name: "DownloadConnectionRefusedError", Err: errors.New("refused")}
+		}
+		return body("User-agent: *\nDisallow: /no")(ctx, r)
+	})
+	by := func(proxy string) *crawl.Request {
+		return &crawl.Request{URL: "http://a.test/", Options: crawl.Options{Proxy: proxy, BindAddress: "192.0.2.7"}}
+	}
+	for _, c := range []struct {
+		proxy string
+		kind  crawl.FailureKind
+		asked int
+	}{{dead, crawl.FailRefused, 1}, {dead, crawl.FailRefused, 1}, {good, "", 2}, {dead, "", 2}} {
+		err := w.fetch(t, by(c.proxy))
+		if c.kind == "" && err != nil || c.kind != "" && crawl.KindOf(err) != c.kind || len(ways) != c.asked {
+			t.Errorf("by %s: %v, %d fetches of robots.txt, want kind %q and %d", c.proxy, err, len(ways), c.kind, c.asked)
+		}
+	}
+	if ways[0] != dead+"192.0.2.7" || ways[1] != good+"192.0.2.7" {
+		t.Errorf("robots.txt was asked for by %q", ways)
 	}
 }

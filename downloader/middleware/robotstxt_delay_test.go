@@ -90,7 +90,7 @@ func TestCrawlDelayOfNothing(t *testing.T) {
 		}
 	}
 	slot := &paced{}
-	w.fetchIn(t, slot, robotsRequest("http://a.test/robots.txt"))
+	w.fetchIn(t, slot, robotsRequest("http://a.test/robots.txt", &crawl.Options{}))
 	if len(slot.told) > 0 {
 		t.Errorf("the request for robots.txt told its slot %v", slot.told)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -41,11 +40,11 @@ var errRobotsPatience = &crawl.DownloadError{
 }
 
 // read implements robotsSource.
-func (f *robotsFetcher) read(ctx context.Context, origin string) (*robotsFile, error) {
+func (f *robotsFetcher) read(ctx context.Context, origin string, via *crawl.Request) (*robotsFile, error) {
 	f.env.Stats.Inc("robotstxt/request_count")
 	limited, cancel := context.WithTimeoutCause(ctx, robotsPatience, errRobotsPatience)
 	defer cancel()
-	r := robotsRequest(origin + robotsPath)
+	r := robotsRequest(origin+robotsPath, &via.Options)
 	resp, err := f.follow(limited, r)
 	switch {
 	case ctx.Err() != nil:
@@ -60,10 +59,12 @@ func (f *robotsFetcher) read(ctx context.Context, origin string) (*robotsFile, e
 
 // robotsRequest returns the request for a robots.txt. It goes wherever the server
 // leads to, and the middleware handles its redirects itself: their number is
-// limited, and they are followed whatever the settings say of pages.
-func robotsRequest(url string) *crawl.Request {
+// limited, and they are followed whatever the settings say of pages. It goes by the
+// proxy and from the address of the request that needs it.
+func robotsRequest(url string, via *crawl.Options) *crawl.Request {
 	return &crawl.Request{URL: url, DontFilter: true, Options: crawl.Options{
 		NoRobots: true, NoRedirect: true, AllowOffsite: true, NoThrottle: true, MaxSize: maxRobotsBody,
+		Proxy: via.Proxy, NoProxy: via.NoProxy, BindAddress: via.BindAddress,
 	}}
 }
 
@@ -78,7 +79,7 @@ func (f *robotsFetcher) follow(ctx context.Context, r *crawl.Request) (*crawl.Re
 		if to == "" {
 			return resp, nil
 		}
-		r = robotsRequest(to)
+		r = robotsRequest(to, &r.Options)
 	}
 }
 
@@ -93,7 +94,9 @@ func (f *robotsFetcher) answered(r *crawl.Request, resp *crawl.Response) *robots
 	case status >= 200 && status < 300:
 		found.file = robots.Parse(resp.Body)
 	case status < 200, status >= 500:
-		return f.unreachable(r, http.StatusText(status)+" ("+strconv.Itoa(status)+")")
+		return f.unreachable(r, &crawl.DownloadError{
+			Kind: crawl.FailOther, Name: "RobotsTxtUnavailableError", Err: errors.New(downloader.StatusReason(status)),
+		})
 	}
 	return found
 }
@@ -106,11 +109,14 @@ func (f *robotsFetcher) failed(r *crawl.Request, err error) *robotsFile {
 		return &robotsFile{file: &robots.File{}, expires: time.Now().Add(robotsLifetime)}
 	}
 	f.log.Error().Msgf("Error downloading %v: %v", r, err)
-	return f.unreachable(r, "no answer")
+	return f.unreachable(r, err)
 }
 
-func (f *robotsFetcher) unreachable(r *crawl.Request, why string) *robotsFile {
-	f.log.Warn().Msgf("%s could not be read: %s. Its server is asked for nothing new for %v; "+
-		"what was known of it still counts, else all of it is forbidden (RFC 9309)", r.URL, why, robotsPenance)
-	return &robotsFile{expires: time.Now().Add(robotsPenance)}
+// unreachable returns what it means that the file could not be read: requests fail
+// for the same reason, and are not lost as those that are forbidden.
+func (f *robotsFetcher) unreachable(r *crawl.Request, why error) *robotsFile {
+	f.log.Warn().Msgf("%s could not be read: %v. Its server is asked for nothing new for %v; "+
+		"what was known of it still counts, else no page of it is asked for (RFC 9309)", r.URL, why, robotsPenance)
+	failure := &crawl.DownloadError{Kind: crawl.KindOf(why), Name: downloader.ErrorName(why), Err: fmt.Errorf("%s could not be read: %w", r.URL, why)}
+	return &robotsFile{why: failure, via: proxyOf(r), expires: time.Now().Add(robotsPenance)}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/downloader"
 )
 
 // A robotsWorld is a middleware with servers that it asks.
@@ -58,11 +59,12 @@ func (w *robotsWorld) fetch(t testing.TB, r *crawl.Request) error {
 	return err
 }
 
-// allowed reports whether a page may be fetched; other errors fail the test.
+// allowed reports whether a page may be fetched, so far as that is known; other
+// errors fail the test.
 func (w *robotsWorld) allowed(t testing.TB, r *crawl.Request) bool {
 	t.Helper()
 	err := w.fetch(t, r)
-	if err != nil && (crawl.KindOf(err) != crawl.FailIgnored || err.Error() != "Forbidden by robots.txt") {
+	if err != nil && !strings.Contains(err.Error(), "/robots.txt could not be read: ") && (crawl.KindOf(err) != crawl.FailIgnored || err.Error() != "Forbidden by robots.txt") {
 		t.Errorf("%v: %v", r, err)
 	}
 	return err == nil
@@ -215,12 +217,13 @@ func TestRobotsTxtFails(t *testing.T) {
 			return body("GIF89a\xd3\xfe")(ctx, r)
 		})
 		for range 3 {
-			if w.allowed(t, get("http://a.test/")) {
-				t.Error("a page is allowed although robots.txt could not be fetched")
+			err := w.fetch(t, get("http://a.test/"))
+			if crawl.KindOf(err) != crawl.FailDNS || downloader.ErrorName(err) != "CannotResolveHostError" || err.Error() != "http://a.test/robots.txt could not be read: no such host" {
+				t.Errorf("error = %v, want that of robots.txt", err)
 			}
 		}
 		wantLog(t, w.log, "Error downloading <GET http://a.test/robots.txt>: no such host", 1)
-		wantStats(t, w.env, map[string]int64{"robotstxt/exception_count/CannotResolveHostError": 1, "robotstxt/request_count": 1, "robotstxt/forbidden": 3})
+		wantStats(t, w.env, map[string]int64{"robotstxt/exception_count/CannotResolveHostError": 1, "robotstxt/request_count": 1, "robotstxt/forbidden": 0, "robotstxt/unavailable": 3})
 		down = false
 		time.Sleep(robotsPenance)
 		if !w.allowed(t, get("http://a.test/")) {

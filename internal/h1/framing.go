@@ -9,6 +9,7 @@ import (
 // framing is what a head says about where its body ends.
 type framing struct {
 	lengths []string // that differ
+	codings []string // of the body besides chunked, in the order in which they were applied
 	chunked bool
 }
 
@@ -39,15 +40,21 @@ func isLength(b []byte) bool {
 	return err == nil
 }
 
-// addCodings takes the value of a Transfer-Encoding. All but chunked is ignored,
-// as browsers do, and chunked counts once.
+// addCodings takes the value of a Transfer-Encoding. Chunked counts once. What else
+// stands there was done to the body and becomes a Content-Encoding (RFC 9112 §7.2),
+// which those who can decode it know; nobody has asked for it.
 func (f *framing) addCodings(value []byte, h *head) {
 	for coding := range bytes.SplitSeq(value, []byte(",")) {
 		coding, _, _ = bytes.Cut(coding, []byte(";"))
-		if !f.chunked && bytes.EqualFold(bytes.TrimSpace(coding), []byte("chunked")) {
+		name := string(bytes.ToLower(bytes.TrimSpace(coding)))
+		if name == "chunked" && !f.chunked {
 			f.chunked = true
-		} else {
-			h.notes |= HeaderMended
+			continue
+		}
+		h.notes |= HeaderMended
+		switch name {
+		case "gzip", "x-gzip", "deflate":
+			f.codings = append(f.codings, name)
 		}
 	}
 }
@@ -59,6 +66,9 @@ func (h *head) frame(dst []byte, f *framing) []byte {
 	h.chunked = f.chunked && !h.old
 	for _, length := range f.lengths {
 		dst = append(append(append(dst, "Content-Length: "...), length...), "\r\n"...)
+	}
+	for _, coding := range f.codings {
+		dst = append(append(append(dst, "Content-Encoding: "...), coding...), "\r\n"...)
 	}
 	if h.chunked {
 		dst = append(dst, "Transfer-Encoding: chunked\r\n"...)

@@ -75,7 +75,7 @@ func (m *Mender) readHead(dst []byte, eof bool) ([]byte, bool) {
 	if m.bare() {
 		*m.notes |= NoHead
 		m.state = nil
-		return append(dst, "HTTP/1.0 200 OK\r\nConnection: close\r\n\r\n"...), false
+		return append(dst, "HTTP/1.0 200 OK\r\n\r\n"...), false
 	}
 	n := m.lines.end(m.rest())
 	if n < 0 {

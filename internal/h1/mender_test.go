@@ -66,7 +66,7 @@ func TestMender(t *testing.T) {
 		"SHOUTcast":                  {"ICY 200 OK\r\n\r\nhi", "HTTP/1.0 200 OK\r\n\r\nhi", h1.HeaderMended},
 		"no version":                 {"HTTP 200 OK\r\n\r\nhi", "HTTP/1.0 200 OK\r\n\r\nhi", h1.HeaderMended},
 		"version 2 unasked":          {"HTTP/2 200\r\n" + body, "HTTP/1.1 200\r\n" + body, h1.HeaderMended},
-		"page only":                  {"<p>hi", "HTTP/1.0 200 OK\r\nConnection: close\r\n\r\n<p>hi", h1.NoHead},
+		"page only":                  {"<p>hi", "HTTP/1.0 200 OK\r\n\r\n<p>hi", h1.NoHead},
 		"another protocol":           {"SSH-2.0-OpenSSH\r\n\r\n", "SSH-2.0-OpenSSH\r\n\r\n", 0},
 		"status of letters":          {"HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", 0},
 		"cut head":                   {ok + "A: b\r\nContent-Le", ok + "A: b\r\n", 0},
@@ -88,7 +88,8 @@ func TestMenderChunks(t *testing.T) {
 	}{
 		"nothing to mend":     {whole, whole, 0},
 		"said twice":          {ok + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", head + "0\r\n\r\n", h1.HeaderMended},
-		"said in a list":      {ok + "Transfer-Encoding: gzip, Chunked\r\n\r\n0\r\n\r\n", head + "0\r\n\r\n", h1.HeaderMended},
+		"said in a list":      {ok + "Transfer-Encoding: chunked, Chunked\r\n\r\n0\r\n\r\n", head + "0\r\n\r\n", h1.HeaderMended},
+		"another coding":      {ok + "Transfer-Encoding: GZip, chunked\r\n\r\n0\r\n\r\n", ok + "Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", h1.HeaderMended},
 		"bare line feeds":     {head + "3\nabc\nA\n0123456789\n0\n\n", whole, h1.ChunksMended},
 		"extension, trailer":  {head + "3 ;x=y\r\nabc\r\n A\r\n0123456789\r\n0\r\nT: x\r\n\r\n", whole, 0},
 		"ends behind the 0":   {head + "3\r\nabc\r\nA\r\n0123456789\r\n0\r\n", whole, h1.ChunksMended},
