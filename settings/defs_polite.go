@@ -3,6 +3,8 @@ package settings
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -65,11 +67,12 @@ func positive(v any) error {
 
 // slots checks DOWNLOAD_SLOTS.
 func slots(v any) error {
-	for name, raw := range v.(map[string]any) {
+	given := v.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if err := CheckSlot(name); err != nil {
 			return fmt.Errorf("%q is no slot: %w", name, err)
 		}
-		params, ok := raw.(map[string]any)
+		params, ok := given[name].(map[string]any)
 		if !ok {
 			return want(fmt.Sprintf(`for %s a JSON object such as {"concurrency": 1, "delay": 2}`, name))
 		}
