@@ -50,7 +50,7 @@ conformance: ## runs the test vectors in the folder DIR and shows what passes
 	@[ -n "$(DIR)" ] && [ -d "$(DIR)" ] || { echo "make conformance DIR=FOLDER: want the folder of the test vectors"; exit 2; }
 	@report=$$(mktemp) || exit 1; trap 'rm -f "$$report"' EXIT; \
 	out=$$(CONFORMANCE_DIR="$$(cd "$(DIR)" && pwd)" CONFORMANCE_REPORT="$$report" $(GO) test -count=1 -run Conformance $(VECTORS) 2>&1); status=$$?; \
-	$(GO) run ./internal/conformance/table "$$report" conformance-failed.txt || status=1; \
+	$(GO) run ./internal/conformance/table "$$report" conformance-failed.txt "$(DIR)" || status=1; \
 	[ $$status = 0 ] || { echo "$$out"; exit 1; }
 
 clean: ## removes what was built, but for the tools

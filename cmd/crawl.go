@@ -84,16 +84,15 @@ func completeSpider(_ *cobra.Command, args []string, _ string) ([]cobra.Completi
 // run crawls with one spider until it ends.
 func (f *crawlFlags) run(ctx context.Context, sys *system, root *cobra.Command, spider string) (err error) {
 	opts, warnings, err := f.options(sys, root, spider)
-	if err != nil {
-		return configError{err}
+	if err == nil {
+		err = checkLogFile(opts)
 	}
-	if err := checkLogFile(opts); err != nil {
-		return configError{err}
+	t, to := f.terminal(sys), logTarget{}
+	if err == nil {
+		to, err = openLog(sys, t.err, opts.Settings)
 	}
-	t := f.terminal(sys)
-	to, err := openLog(sys, t.err, opts.Settings)
 	if err != nil {
-		return configError{err}
+		return configError{errors.Join(tell(sys, warnings), err)}
 	}
 	defer func() {
 		if cerr := to.close(); cerr != nil {
@@ -175,7 +174,7 @@ func (f *crawlFlags) terminal(sys *system) terminal {
 }
 
 // options reads everything that was given. All that is wrong is returned at
-// once, so that nobody has to mend one mistake a run.
+// once, so that nobody has to mend one mistake a run; the warnings beside it too.
 func (f *crawlFlags) options(sys *system, root *cobra.Command, spider string) (engine.Options, []settings.Warning, error) {
 	opts := engine.Options{Stdin: sys.Stdin}
 	spec, err := findSpec(root, spider)
@@ -189,7 +188,7 @@ func (f *crawlFlags) options(sys *system, root *cobra.Command, spider string) (e
 	errs = append(errs, err)
 	opts.Settings = set
 	if err := errors.Join(errs...); err != nil {
-		return opts, nil, errors.Join(err, argErrors(spec, opts.Args))
+		return opts, warnings, errors.Join(err, argErrors(spec, opts.Args))
 	}
 	return opts, warnings, nil
 }

@@ -32,7 +32,7 @@ type exitCode struct {
 func exitCodes() []exitCode {
 	return []exitCode{
 		{exitOK, "finished, or ended by a planned limit (CLOSESPIDER_* but ERRORCOUNT)"},
-		{exitFailed, "failed while it ran: start error, CLOSESPIDER_ERRORCOUNT, memory limit,\n       full disk, JOB_MAX_DISK, job or feed not writable, or no start URL gave\n       any response"},
+		{exitFailed, "failed while it ran: start error, CLOSESPIDER_ERRORCOUNT, memory limit,\n       full disk, JOB_MAX_DISK, job or feed not writable, or no start URL led\n       to a response"},
 		{exitUsage, "wrong flags, settings, arguments or feeds; nothing was sent"},
 		{exitJob, "the job directory is unusable: in use, of another crawl, damaged,\n       of a newer version, or not writable; nothing was sent"},
 		{exitInterrupted, "interrupted by SIGINT; with JOBDIR the same command goes on"},
@@ -133,7 +133,7 @@ func judge(r engine.Result, first os.Signal) error {
 		return failedError{r.Reason}
 	}
 	if r.NoResponse {
-		return failedError{"no start URL gave a response"}
+		return failedError{"no start URL led to a response"}
 	}
 	return nil
 }

@@ -68,13 +68,12 @@ func (f *settingsFlags) run(sys *system, root *cobra.Command, args []string) err
 		spec, unknown = findSpec(root, args[0])
 	}
 	set, warnings, err := f.layers(sys, spec, nil).Build()
+	unwritten := tell(sys, warnings)
 	if err := errors.Join(unknown, err); err != nil {
-		return configError{err}
+		return configError{errors.Join(unwritten, err)}
 	}
-	for _, w := range warnings {
-		if _, err := fmt.Fprintln(sys.Stderr, "crawl: warning:", w); err != nil {
-			return fmt.Errorf("write a warning: %w", err)
-		}
+	if unwritten != nil {
+		return unwritten
 	}
 	rows, err := f.pick(f.rows(sys, spec, set))
 	if err != nil {
@@ -86,6 +85,16 @@ func (f *settingsFlags) run(sys *system, root *cobra.Command, args []string) err
 	}
 	_, err = pipe{sys.Stdout}.Write(text)
 	return err
+}
+
+// tell writes warnings where there is no log.
+func tell(sys *system, warnings []settings.Warning) error {
+	for _, w := range warnings {
+		if _, err := fmt.Fprintln(sys.Stderr, "crawl: warning:", w); err != nil {
+			return fmt.Errorf("write a warning: %w", err)
+		}
+	}
+	return nil
 }
 
 // A settingRow is what is known of one setting. Values are spelled as -s takes

@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -104,13 +105,17 @@ func (g *Registry[F]) Names() iter.Seq[string] {
 }
 
 // Construct makes the component of a name that a setting has. The error names
-// both.
+// both, but for a [settings.Error] of the component, which others may find too.
 func Construct[T any](env *Env, setting string, g *Registry[func(*Env) (T, error)], name string) (v T, err error) {
 	f, err := g.Lookup(name)
 	if err != nil {
 		return v, fmt.Errorf("%s: %w", setting, err)
 	}
-	if v, err = f(env); err != nil {
+	v, err = f(env)
+	if errors.As(err, new(*settings.Error)) {
+		return v, err
+	}
+	if err != nil {
 		return v, fmt.Errorf("%s %s: %w", setting, name, err)
 	}
 	return v, nil

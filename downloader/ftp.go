@@ -80,7 +80,8 @@ func ftpFromSettings(env *crawl.Env) (crawl.Fetcher, error) {
 // told by the end of its name, if that is one of HTML, XML, JSON or plain text. With
 // Options.FTPLocalFilename it goes to that file, whose name is the header Local
 // Filename and the body; an error leaves no file. A file that is not there has the
-// status 404, whatever else a server refuses 503, and the body is what it says then.
+// status 404, a login that is refused (530, RFC 959) 401, whatever else a server
+// refuses 503, and the body is what it says then.
 // An error is a [crawl.DownloadError], or wraps the cause of ctx if that ended first.
 func (h *FTP) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response, error) {
 	file, err := h.fileOf(r)
@@ -158,8 +159,11 @@ func refused(f *fetch, err error, latency time.Duration) (*crawl.Response, error
 		return nil, f.failure(err)
 	}
 	status := http.StatusServiceUnavailable
-	if reply.Code == ftpNoFile {
+	switch reply.Code {
+	case ftpNoFile:
 		status = http.StatusNotFound
+	case ftpNotLoggedIn: // which no retry changes, but many lock an account
+		status = http.StatusUnauthorized
 	}
 	return &crawl.Response{
 		Request: f.r, URL: weburl.TrimFragment(f.r.URL), Status: status, Header: http.Header{"Content-Type": {"text/plain"}},

@@ -180,7 +180,7 @@ func TestFTPLogin(t *testing.T) {
 }
 
 // What a server refuses is a response, 404 for a missing file and 503 else, as in
-// Scrapy.
+// Scrapy; 401 for a login, which is not to be tried again.
 func TestFTPRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
 		command, says string
@@ -188,8 +188,9 @@ func TestFTPRefusals(t *testing.T) {
 	}{
 		"no file":     {"RETR", "550 no such file", 404},
 		"busy":        {"RETR", "450 file busy", 503},
-		"login":       {"PASS", "530 no", 503},
-		"no user":     {"USER", "530 no", 503},
+		"login":       {"PASS", "530 no", 401},
+		"no user":     {"USER", "530 no", 401},
+		"no password": {"PASS", "421 no", 503},
 		"full":        {"", "421 too many users", 503},
 		"no passive":  {"PASV", "502 no", 503},
 		"no binaries": {"TYPE", "504 no", 503},

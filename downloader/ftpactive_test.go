@@ -145,6 +145,9 @@ func TestFTPLocalFilename(t *testing.T) {
 	wantFailure(t, err, crawl.FailDataLoss, "ResponseDataLossError")
 	_, err = fetch(&ftpServer{file: strings.Repeat("x", 101)}, name)
 	wantFailure(t, err, crawl.FailTooLarge, "DownloadCancelledError")
+	if typ := fmt.Sprintf("%T", err); typ != "*crawl.DownloadError" {
+		t.Errorf("the error is a %s, want it as others are", typ)
+	}
 	_, err = fetch(&ftpServer{file: "x"}, filepath.Join(dir, "none", "a"))
 	wantFailure(t, err, crawl.FailOther, "FileNotFoundError")
 	_, err = fetch(&ftpServer{file: "x"}, dir)

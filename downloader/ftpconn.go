@@ -16,6 +16,7 @@ import (
 const (
 	ftpReady        = 220
 	ftpNeedPassword = 331
+	ftpNotLoggedIn  = 530
 	ftpNoFile       = 550
 
 	ftpTalk = 64 << 10 // bytes that a server may say beside the file

@@ -58,5 +58,8 @@ func (f *localFile) finish(err error) error {
 		}
 		err = fileError(err)
 	}
-	return errors.Join(err, os.Remove(f.part.Name()))
+	if left := os.Remove(f.part.Name()); left != nil {
+		return errors.Join(err, left)
+	}
+	return err
 }

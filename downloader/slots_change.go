@@ -1,7 +1,6 @@
 package downloader
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/settings"
 )
 
 // List returns the slots that have something to remember and those of the given
@@ -49,7 +49,7 @@ func (t *slot) status(queued int, now time.Time) crawl.SlotStatus {
 // again.
 func (s *Slots) Change(name string, c crawl.SlotChange, now time.Time) (changed []string, err error) {
 	if err := checkChange(name, c); err != nil {
-		return nil, fmt.Errorf("change slot %s: %w", name, err)
+		return nil, fmt.Errorf("change slot %q: %w", name, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,16 +68,13 @@ func (s *Slots) Change(name string, c crawl.SlotChange, now time.Time) (changed 
 }
 
 func checkChange(name string, c crawl.SlotChange) error {
-	domain, pattern := strings.CutPrefix(name, "*.")
 	switch {
-	case strings.Contains(domain, "*"), pattern && domain == "":
-		return errors.New("only * in front of a domain, such as *.example.com, stands for others")
 	case c.Concurrency < 0:
 		return fmt.Errorf("concurrency %d: want a count, at least 1, or 0 to leave it as it is", c.Concurrency)
 	case c.Delay != nil && *c.Delay < 0:
 		return fmt.Errorf("delay %v: want a time that is not negative", *c.Delay)
 	}
-	return nil
+	return settings.CheckSlot(name)
 }
 
 // affected yields the slots in use that a change may be for.

@@ -117,10 +117,12 @@ func TestSlotsChangeErrors(t *testing.T) {
 		change crawl.SlotChange
 		want   string
 	}{
-		{"a.test", crawl.SlotChange{Concurrency: -1}, "change slot a.test: concurrency -1: want a count"},
+		{"a.test", crawl.SlotChange{Concurrency: -1}, `change slot "a.test": concurrency -1: want a count`},
 		{"a.test", crawl.SlotChange{Delay: new(-time.Second)}, "delay -1s: want a time that is not negative"},
 		{"www.*.test", crawl.SlotChange{Concurrency: 1}, "only * in front of a domain"},
 		{"*.", crawl.SlotChange{Concurrency: 1}, "only * in front of a domain"},
+		{"", crawl.SlotChange{Concurrency: 1}, `change slot "": want a host`},
+		{"http://a.test/", crawl.SlotChange{Concurrency: 1}, "want a host without scheme"},
 	} {
 		if _, err := s.Change(c.name, c.change, at(0)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %+v: %v, want %q", c.name, c.change, err, c.want)

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/skeincrawl/skein/settings"
 )
 
 // SlotsConfig is what the slots take from the settings.
@@ -20,9 +22,9 @@ type SlotsConfig struct {
 
 	// Slots gives single slots other values, by name, or by *.example.com for each
 	// slot below example.com: the name goes first, then the longest pattern. The
-	// values are maps with the keys concurrency (an int), delay (seconds, an int or
-	// float64), randomize_delay and throttle (bools; false keeps AutoThrottle
-	// away); what is missing is as for every slot.
+	// values are maps with the keys concurrency (an int), delay (what
+	// [settings.Duration] reads), randomize_delay and throttle (bools; false keeps
+	// AutoThrottle away); what is missing is as for every slot.
 	Slots map[string]any `setting:"DOWNLOAD_SLOTS"`
 
 	// AutoThrottle adapts the delays to the latency of the servers, never below
@@ -104,11 +106,8 @@ func (p slotParams) with(v any) *slotParams {
 	if n, ok := m["concurrency"].(int); ok {
 		p.concurrency = max(n, 1)
 	}
-	switch d := m["delay"].(type) {
-	case int:
-		p.delay, p.ownDelay = time.Duration(d)*time.Second, true
-	case float64:
-		p.delay, p.ownDelay = time.Duration(d*float64(time.Second)), true
+	if d, err := settings.Duration(m["delay"]); err == nil {
+		p.delay, p.ownDelay = d, true
 	}
 	if b, ok := m["randomize_delay"].(bool); ok {
 		p.randomize = b

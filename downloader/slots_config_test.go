@@ -15,6 +15,9 @@ func TestDownloadSlots(t *testing.T) {
 		"*.com":           map[string]any{"delay": 7},
 		"BÜCHER.example":  map[string]any{"concurrency": 2},
 		"My Slot":         map[string]any{"delay": 0},
+		"ported.test:80":  map[string]any{"delay": "250ms"}, // slots have no ports
+		"[::1]:8080":      map[string]any{"delay": "3"},
+		"quick.test":      map[string]any{"delay": time.Millisecond},
 	}, Randomize: true}
 	s := NewSlots(cfg)
 	for name, want := range map[string]slotParams{
@@ -27,6 +30,9 @@ func TestDownloadSlots(t *testing.T) {
 		"notexample.org":        {8, time.Second, false, true, true},
 		"xn--bcher-kva.example": {2, time.Second, false, true, true},
 		"My Slot":               {8, 0, true, true, true},
+		"ported.test":           {8, time.Second / 4, true, true, true},
+		"[::1]":                 {8, 3 * time.Second, true, true, true},
+		"quick.test":            {8, time.Millisecond, true, true, true},
 		"":                      {8, time.Second, false, true, true},
 	} {
 		if got := *s.params.find(name); got != want {

@@ -298,6 +298,8 @@ func TestTLSVerbose(t *testing.T) {
 	mustFetch(t, h, &crawl.Request{URL: httpsURL(s, "secure.test")})
 	tlsLog.wants(t, "SSL connection to secure.test using protocol TLS 1.3, cipher TLS_",
 		`SSL connection certificate: issuer \"CN=Test Authority\", subject \"CN=secure.test\"`, "SSL temp key: X25519")
+	mustFetch(t, h, &crawl.Request{URL: s.URL})
+	tlsLog.wants(t, "SSL connection to 127.0.0.1 using protocol TLS 1.3")
 	p := newProxy(t, false)
 	mustFetch(t, h, via(s.URL, p.URL))
 	tlsLog.wants(t, "SSL connection to an address using protocol TLS 1.3")

@@ -152,12 +152,26 @@ func (w *wire) dialWith(ctx context.Context, cfg *tls.Config, network, addr stri
 	if cfg.ServerName, _, err = net.SplitHostPort(addr); err != nil {
 		return nil, errors.Join(err, plain.Close())
 	}
+	tellName(cfg)
 	c := tls.Client(plain, cfg)
 	if err := c.HandshakeContext(ctx); err != nil {
 		_ = plain.Close() // the handshake's error tells more
 		return nil, err
 	}
 	return lenientTLS(c), nil
+}
+
+// tellName lets VerifyConnection know also an address, which is not sent to the
+// server and so is no name of the connection.
+func tellName(cfg *tls.Config) {
+	verify, host := cfg.VerifyConnection, cfg.ServerName
+	if verify == nil {
+		return
+	}
+	cfg.VerifyConnection = func(s tls.ConnectionState) error {
+		s.ServerName = host
+		return verify(s)
+	}
 }
 
 // untilFetchEnds ends ctx, which has the values of a fetch's context but not its

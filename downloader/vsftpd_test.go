@@ -50,8 +50,8 @@ func TestFTPVsftpd(t *testing.T) {
 					t.Errorf("%s: a missing file: %d %q, want 404", mode, resp.Status, resp.Body)
 				}
 				wrong := crawl.Options{FTPPassword: "wrong"}
-				if resp := mustFetch(t, h, &crawl.Request{URL: folder + "/a.txt", Options: wrong}); resp.Status != http.StatusServiceUnavailable {
-					t.Errorf("%s: a wrong password: %d %q, want 503", mode, resp.Status, resp.Body)
+				if resp := mustFetch(t, h, &crawl.Request{URL: folder + "/a.txt", Options: wrong}); resp.Status != http.StatusUnauthorized {
+					t.Errorf("%s: a wrong password: %d %q, want 401", mode, resp.Status, resp.Body)
 				}
 			}
 		})

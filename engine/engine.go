@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -60,8 +62,9 @@ type Result struct {
 	// "closespider_…" and so on, or one that the spider chose.
 	Reason string
 
-	// NoResponse tells that start requests were sent and none of them, nor any
-	// other request, got a response.
+	// NoResponse tells that there were start requests and none of them, nor any
+	// other request, led to a response: they failed after their retries, were
+	// redirected too often, or refused by a component such as robotstxt.
 	NoResponse bool
 }
 
@@ -69,8 +72,16 @@ type Result struct {
 // found before the first request.
 type ConfigError struct{ Err error }
 
-// Error returns the message of the cause.
-func (e *ConfigError) Error() string { return e.Err.Error() }
+// Error returns the message of the cause, of equal lines one.
+func (e *ConfigError) Error() string {
+	var lines []string
+	for line := range strings.SplitSeq(e.Err.Error(), "\n") {
+		if !slices.Contains(lines, line) { // several components may read one setting
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
 
 // Unwrap returns the cause.
 func (e *ConfigError) Unwrap() error { return e.Err }
@@ -286,7 +297,7 @@ func (e *Engine) close(ctx context.Context, r *run, err error) (Result, error) {
 	e.dumpStats()
 	e.collectStats(ctx, reason)
 	if reason == scheduler.NoResponse {
-		e.log.Warn().Msgf("None of %d requests got a response; robots.txt forbade %d", e.unanswered.Load(), e.env.Stats.Count("robotstxt/forbidden"))
+		e.log.Warn().Msgf("None of %d requests led to a response; robots.txt forbade %d", e.unanswered.Load(), e.env.Stats.Count("robotstxt/forbidden"))
 	}
 	if e.cfg.JobDir != "" && clean && reason != "finished" {
 		e.log.Info().Msgf("The job is kept in %s: the same command goes on with it", e.cfg.JobDir)

@@ -2,6 +2,8 @@ package settings
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -63,16 +65,19 @@ func jobDir(v any) error {
 // headers checks names and values against RFC 9110. It is also what finds a
 // value with a comma that was given as name=value and fell apart.
 func headers(v any) error {
-	seen := map[string]bool{}
-	for name, value := range v.(map[string]any) {
+	const right = `want header names and texts as a JSON object, such as {"Accept-Language": "en"}; null sends no such header`
+	given, seen := v.(map[string]any), map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		folded := strings.ToLower(name)
-		if seen[folded] {
+		switch {
+		case seen[folded]:
 			return fmt.Errorf("the header %s is there twice", folded)
+		case !httpguts.ValidHeaderFieldName(name):
+			return fmt.Errorf("%q is no name of a header: %s", name, right)
+		case !headerValue(given[name]):
+			return fmt.Errorf("the value of %s is none of a header: %s", name, right)
 		}
 		seen[folded] = true
-		if !httpguts.ValidHeaderFieldName(name) || !headerValue(value) {
-			return want(`header names and texts as a JSON object, such as {"Accept-Language": "en"}; null sends no such header`)
-		}
 	}
 	return nil
 }

@@ -31,12 +31,14 @@ func TestBuiltinChecks(t *testing.T) {
 		"quotes.example":             {"DOWNLOAD_SLOTS=quotes.example=1"},
 		"of a.test": {
 			`DOWNLOAD_SLOTS={"a.test": {"concurrency": 0}}`, `DOWNLOAD_SLOTS={"a.test": {"concurrency": 1.5}}`,
-			`DOWNLOAD_SLOTS={"a.test": {"delay": -1}}`, `DOWNLOAD_SLOTS={"a.test": {"delay": "2"}}`,
+			`DOWNLOAD_SLOTS={"a.test": {"delay": -1}}`, `DOWNLOAD_SLOTS={"a.test": {"delay": "2 s"}}`, `DOWNLOAD_SLOTS={"a.test": {"delay": null}}`,
 			`DOWNLOAD_SLOTS={"a.test": {"randomize_delay": 1}}`, `DOWNLOAD_SLOTS={"a.test": {"throttle": "no"}}`,
 			`DOWNLOAD_SLOTS={"a.test": {"dely": 2}}`, `DOWNLOAD_SLOTS={"a.test": {"delay": 1e300}}`,
 		},
 		"is no error":       {"RETRY_EXCEPTIONS=dsn", "RETRY_EXCEPTIONS=dns,twisted.internet.error.TimeoutError", "RETRY_EXCEPTIONS=DownloadError", "RETRY_EXCEPTIONS=.x"},
 		"want off, observe": {"ROBOTSTXT_CRAWL_DELAY=on"},
+		"want a host":       {`DOWNLOAD_SLOTS={"": {}}`, `DOWNLOAD_SLOTS={"http://a.test/": {"delay": 1}}`, `DOWNLOAD_SLOTS={"*.http://a.test": {}}`},
+		"want seconds such": {`DOWNLOAD_SLOTS={"a.test": {"delay": "fast"}}`, `DOWNLOAD_SLOTS={"a.test": {"delay": "-1s"}}`},
 		"stands for":        {`DOWNLOAD_SLOTS={"*": {}}`, `DOWNLOAD_SLOTS={"a.*.test": {}}`, `DOWNLOAD_SLOTS={"*.": {}}`},
 	} {
 		for _, arg := range args {
@@ -57,7 +59,7 @@ func TestBuiltinAccepts(t *testing.T) {
 		"RETRY_PRIORITY_ADJUST=-5", "REDIRECT_PRIORITY_ADJUST=-2", "RETRY_TIMES=0", "LOGSTATS_INTERVAL=0",
 		"JOB_SYNC_INTERVAL=0", "SHUTDOWN_GRACE=0", "USER_AGENT=None", "JOBDIR=None", "JOBDIR=", "JOBDIR=crawls/%(name)s/100%%", "SCHEDULER_START_DISK_QUEUE=None",
 		"SCHEDULER_START_MEMORY_QUEUE=", "DEFAULT_REQUEST_HEADERS={}", "ROBOTSTXT_OBEY=True", "AUTOTHROTTLE_MAX_DELAY=0.5", "METAREFRESH_MAXDELAY=0", "METAREFRESH_IGNORE_TAGS=",
-		`DOWNLOAD_SLOTS={"*.a.test": {"concurrency": 1, "delay": 2.5, "randomize_delay": false, "throttle": false}, "mine": {}}`, "RETRY_HTTP_CODES=", "RETRY_BACKOFF=None", "RETRY_EXCEPTIONS=",
+		`DOWNLOAD_SLOTS={"*.a.test": {"concurrency": 1, "delay": 2.5, "randomize_delay": false, "throttle": false}, "mine": {"delay": "250ms"}, "a.test:80": {"delay": "2"}}`, "RETRY_HTTP_CODES=", "RETRY_BACKOFF=None", "RETRY_EXCEPTIONS=",
 		"RETRY_EXCEPTIONS=dns,data loss,scrapy.exceptions.DownloadTimeoutError,mypackage.BusyError", "ROBOTSTXT_CRAWL_DELAY=Enforce",
 		"SCHEDULER=scrapy.core.scheduler.Scheduler", "SCHEDULER_PRIORITY_QUEUE=scrapy.pqueues.ScrapyPriorityQueue",
 		"SCHEDULER_MEMORY_QUEUE=scrapy.squeues.LifoMemoryQueue", "DUPEFILTER_CLASS=scrapy.dupefilters.BaseDupeFilter",

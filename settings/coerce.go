@@ -130,6 +130,16 @@ func asFloat(raw any) (any, error) {
 	return f, nil
 }
 
+// Duration reads a time as settings do: a number of seconds, also as text, a
+// duration such as 250ms, or a [time.Duration]. An error says what would be right.
+func Duration(raw any) (time.Duration, error) {
+	d, err := asDuration(raw)
+	if err != nil {
+		return 0, err
+	}
+	return d.(time.Duration), nil
+}
+
 // asDuration reads a bare number as seconds, as Scrapy writes them, and also
 // what time.ParseDuration reads.
 func asDuration(raw any) (any, error) {

@@ -86,8 +86,9 @@ func TestHeaders(t *testing.T) {
 	d := Def{Default: map[string]any{}, Check: headers}
 	runCoerce(t, []coerceCase{
 		{"good", d, `{"Accept": "a/b,c/d;q=0.9", "X-A": ["1", "2"], "X-B": null}`, map[string]any{"Accept": "a/b,c/d;q=0.9", "X-A": []any{"1", "2"}, "X-B": nil}, ""},
-		{"a value that fell apart", d, "Accept=text/html,text/xml;q=0.9", nil, "want header names and texts as a JSON object"},
-		{"a line break", d, map[string]any{"A": "x\r\nB: y"}, nil, "want header names"},
+		{"a value that fell apart", d, "Accept=text/html,text/xml;q=0.9", nil, `"text/xml;q" is no name of a header: want header names and texts as a JSON object`},
+		{"a bad name", d, `{"Accept": "x", "A b": "x", "Z": "x"}`, nil, `"A b" is no name of a header: want`},
+		{"a line break", d, map[string]any{"A": "x\r\nB: y"}, nil, "the value of A is none of a header: want header names"},
 		{"twice", d, `{"Accept": "a", "accept": "b"}`, nil, "the header accept is there twice"},
 		{"a number", d, map[string]any{"A": 1}, nil, "want header names"},
 		{"a list of numbers", d, map[string]any{"A": []int{1}}, nil, "want header names"},

@@ -51,7 +51,7 @@ func downloaderDefs() []Def {
 		{
 			Name: "DOWNLOAD_MAX_ACTIVE_SIZE", Default: int64(256 << 20), ZeroIsOff: true,
 			Help: "Bytes of response bodies that may be held at one time, from their first byte to the end of their callbacks; " +
-				"beyond that, downloads wait for each other.",
+				"beyond that, downloads wait for each other. 0 is no limit.",
 		},
 		{
 			Name: "HTTP_STRICT", Default: false,

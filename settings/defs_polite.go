@@ -1,7 +1,10 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -29,7 +32,7 @@ func politeDefs() []Def {
 		},
 		{
 			Name: "DOWNLOAD_SLOTS", Default: map[string]any{}, Check: slots,
-			Help: "Limits of single slots, such as {\"example.com\": {\"concurrency\": 1, \"delay\": 2, \"randomize_delay\": false}}. " +
+			Help: "Limits of single slots, such as {\"example.com\": {\"concurrency\": 1, \"delay\": 2, \"randomize_delay\": false}}; a delay may be 250ms too. " +
 				"*.example.com stands for each slot below example.com; \"throttle\": false keeps AutoThrottle away from it.",
 		},
 		{
@@ -64,11 +67,12 @@ func positive(v any) error {
 
 // slots checks DOWNLOAD_SLOTS.
 func slots(v any) error {
-	for name, raw := range v.(map[string]any) {
-		if domain, pattern := strings.CutPrefix(name, "*."); strings.Contains(domain, "*") || pattern && domain == "" {
-			return fmt.Errorf("%q is no slot: only * in front of a domain, such as *.example.com, stands for others", name)
+	given := v.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if err := CheckSlot(name); err != nil {
+			return fmt.Errorf("%q is no slot: %w", name, err)
 		}
-		params, ok := raw.(map[string]any)
+		params, ok := given[name].(map[string]any)
 		if !ok {
 			return want(fmt.Sprintf(`for %s a JSON object such as {"concurrency": 1, "delay": 2}`, name))
 		}
@@ -77,6 +81,19 @@ func slots(v any) error {
 				return fmt.Errorf("%s of %s: want %s", key, name, need)
 			}
 		}
+	}
+	return nil
+}
+
+// CheckSlot refuses what can be neither the name of a slot nor a pattern for some,
+// as DOWNLOAD_SLOTS has them. The error says what would be right.
+func CheckSlot(name string) error {
+	domain, pattern := strings.CutPrefix(name, "*.")
+	switch {
+	case strings.Contains(domain, "*"), pattern && domain == "":
+		return errors.New("only * in front of a domain, such as *.example.com, stands for others")
+	case domain == "", strings.Contains(domain, "://"):
+		return want("a host without scheme and path, such as example.com")
 	}
 	return nil
 }
@@ -90,7 +107,8 @@ func slotParam(key string, value any) string {
 		n, ok = value.(int)
 		ok, need = ok && n >= 1, "a count, at least 1"
 	case "delay":
-		ok, need = isDelay(value), "a number of seconds such as 0.25"
+		_, err := asDuration(value)
+		ok, need = err == nil, wantDuration
 	case "randomize_delay", "throttle":
 		_, ok = value.(bool)
 		need = "true or false"
@@ -101,17 +119,4 @@ func slotParam(key string, value any) string {
 		return ""
 	}
 	return need
-}
-
-// isDelay reports whether a JSON value is a delay in seconds.
-func isDelay(value any) bool {
-	if n, ok := value.(int); ok {
-		value = float64(n)
-	}
-	f, ok := value.(float64)
-	if !ok {
-		return false
-	}
-	_, ok = seconds(f)
-	return ok
 }

@@ -26,6 +26,13 @@ func (s *Settings) Lookup(name string) (Value, bool) {
 	return v, ok
 }
 
+// Wrong returns the error for a value of a setting that can be judged only where it
+// is used. Components return it from their constructors as it is.
+func (s *Settings) Wrong(name string, err error) *Error {
+	v := s.values[name]
+	return &Error{Name: name, Value: v.String(), Source: v.Source, Err: err}
+}
+
 // All yields every supported setting in name order.
 func (s *Settings) All() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -160,6 +161,21 @@ func TestFormat(t *testing.T) {
 }
 
 // SCH-16 for None and "", and crawls/%(name)s of a spider's own settings.
+// What a component finds wrong names the setting, its value and where that was given, as what is found before.
+func TestWrong(t *testing.T) {
+	t.Parallel()
+	s := build(t, "REFERRER_POLICY=mine", "HTTPAUTH_PASS=secret")
+	cause := errors.New("there is no such thing")
+	for name, want := range map[string]string{
+		"REFERRER_POLICY": `REFERRER_POLICY="mine" (-s REFERRER_POLICY): there is no such thing`,
+		"HTTPAUTH_PASS":   `HTTPAUTH_PASS="***" (-s HTTPAUTH_PASS): there is no such thing`,
+	} {
+		if err := s.Wrong(name, cause); err.Error() != want || !errors.Is(err, cause) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
 func TestJobDir(t *testing.T) {
 	t.Parallel()
 	for jobDir, want := range map[any]string{

@@ -47,6 +47,7 @@ func newCache(env *crawl.Env) (downloader.Middleware, error) {
 	}
 	return func(next crawl.Fetcher) crawl.Fetcher {
 		c := &cache{next: next, cfg: cfg, policy: policy, storage: storage, env: env, log: env.Logger("httpcache")}
+		c.saving.held = map[string]chan struct{}{}
 		c.validator, _ = policy.(Validator)
 		c.varier, _ = policy.(Varier)
 		c.invalidator, _ = policy.(Invalidator)
@@ -69,6 +70,7 @@ type cache struct {
 	invalidator Invalidator
 	ager        Ager
 
+	saving   locks
 	saveTold atomic.Bool // that nothing can be stored
 }
 
@@ -76,8 +78,7 @@ type cache struct {
 type exchange struct {
 	r    *crawl.Request
 	key  string
-	all  []*Stored // of the key, the newest first
-	best *Stored   // of all, the one for this request; nil if there is none
+	best *Stored // the newest of the key for this request; nil if there is none
 }
 
 // Fetch answers r from the cache if it can, and else by what is behind it.
@@ -90,9 +91,10 @@ func (c *cache) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response, e
 	if err != nil {
 		return nil, err
 	}
-	x := &exchange{r: r, key: key, all: c.load(ctx, r, key)}
-	if i := slices.IndexFunc(x.all, func(s *Stored) bool { return c.matches(r, s) }); i >= 0 {
-		x.best = x.all[i]
+	x := &exchange{r: r, key: key}
+	all := c.load(ctx, r, key)
+	if i := slices.IndexFunc(all, func(s *Stored) bool { return c.matches(r, s) }); i >= 0 {
+		x.best = all[i]
 	}
 	switch {
 	case x.best == nil:
@@ -121,6 +123,7 @@ func (c *cache) key(r *crawl.Request) (string, error) {
 	return hex.EncodeToString(fp[:]), nil
 }
 
+// matches reports whether s is a response to what r asks for.
 func (c *cache) matches(r *crawl.Request, s *Stored) bool {
 	return c.varier == nil || c.varier.Matches(r, s)
 }
@@ -150,23 +153,28 @@ func (c *cache) void(ctx context.Context, r *crawl.Request) {
 	}
 }
 
-// load returns what is stored under a key. What can not be read is as good as
-// not there.
+// load returns what is stored under a key, the newest first. What can not be read
+// is as good as not there.
 func (c *cache) load(ctx context.Context, r *crawl.Request, key string) []*Stored {
-	record, err := c.storage.Load(ctx, key)
-	var all []*Stored
-	if err == nil && record != nil {
-		all, err = decode(record)
-		if err != nil {
-			err = errors.Join(err, c.storage.Remove(ctx, key))
-		}
-	}
+	all, err := c.read(ctx, key)
 	if err != nil {
 		c.log.Warn().Err(err).Msgf("Error retrieving %v from the cache, treating it as a cache miss", r)
 		c.count("retrieve_error")
-		return nil
 	}
 	return all
+}
+
+// read returns what is stored under a key, and removes what is damaged.
+func (c *cache) read(ctx context.Context, key string) ([]*Stored, error) {
+	record, err := c.storage.Load(ctx, key)
+	if err != nil || record == nil {
+		return nil, err
+	}
+	all, err := decode(record)
+	if err != nil {
+		return nil, errors.Join(err, c.storage.Remove(ctx, key))
+	}
+	return all, nil
 }
 
 // fetch sends a request for which nothing is stored.
@@ -289,16 +297,7 @@ const maxVariants = 16
 
 // save stores s in place of what it replaces, and reports whether that worked.
 func (c *cache) save(ctx context.Context, x *exchange, s *Stored) bool {
-	all := []*Stored{s}
-	for _, old := range x.all {
-		if len(all) < maxVariants && old != x.best && !c.matches(x.r, old) {
-			all = append(all, old)
-		}
-	}
-	record, err := encode(all, c.cfg.Gzip)
-	if err == nil {
-		err = c.storage.Save(ctx, x.key, record)
-	}
+	err := c.replace(ctx, x, s)
 	if err != nil {
 		c.count("store_error")
 		if c.saveTold.CompareAndSwap(false, true) {
@@ -306,4 +305,28 @@ func (c *cache) save(ctx context.Context, x *exchange, s *Stored) bool {
 		}
 	}
 	return err == nil
+}
+
+// replace reads the other variants again, since requests for them may have been
+// answered at the same time, and holds the key until they are saved with s. What
+// can not be read is replaced as a whole.
+func (c *cache) replace(ctx context.Context, x *exchange, s *Stored) error {
+	all := []*Stored{s}
+	if c.varier != nil {
+		if err := c.saving.lock(ctx, x.key); err != nil {
+			return fmt.Errorf("wait for another response of the same URL: %w", err)
+		}
+		defer c.saving.unlock(x.key)
+		others, _ := c.read(ctx, x.key)
+		for _, old := range others {
+			if len(all) < maxVariants && !c.matches(x.r, old) {
+				all = append(all, old)
+			}
+		}
+	}
+	record, err := encode(all, c.cfg.Gzip)
+	if err != nil {
+		return err
+	}
+	return c.storage.Save(ctx, x.key, record)
 }

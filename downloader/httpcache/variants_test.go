@@ -1,8 +1,13 @@
 package httpcache
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"net/http"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/skeincrawl/skein/crawl"
@@ -66,6 +71,77 @@ func TestVariantsAreReplaced(t *testing.T) {
 			t.Errorf("%d variants, %v, of %d responses, want %d", len(stored), err, all, maxVariants)
 		}
 	})
+}
+
+func init() {
+	Storages.Register("slow", func(*crawl.Env) (Storage, error) { return &slowStorage{}, nil })
+}
+
+// A slowStorage has one record, and takes its time.
+type slowStorage struct{ record []byte }
+
+func (s *slowStorage) Load(context.Context, string) ([]byte, error) {
+	record := bytes.Clone(s.record)
+	<-time.After(time.Second)
+	return record, nil
+}
+
+func (s *slowStorage) Save(_ context.Context, _ string, record []byte) error {
+	<-time.After(time.Second)
+	s.record = bytes.Clone(record)
+	return nil
+}
+
+func (s *slowStorage) Remove(context.Context, string) error { return nil }
+
+// Variants of one page that come at the same time are all kept.
+func TestVariantsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		env, _ := newEnv(t, map[string]any{"HTTPCACHE_POLICY": "rfc9111", "HTTPCACHE_STORAGE": "slow"})
+		m, err := newCache(env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cache := m(crawl.FetcherFunc(func(_ context.Context, r *crawl.Request) (*crawl.Response, error) {
+			<-time.After(time.Minute)
+			h := header("Cache-Control", "max-age=600", "Vary", "X-V")
+			return &crawl.Response{Request: r, URL: r.URL, Status: 200, Header: h, Body: []byte(r.Header.Get("X-V"))}, nil
+		}))
+		for round := range 2 {
+			var requests sync.WaitGroup
+			for _, v := range []string{"a", "b", "c", "d", "e", "f"} {
+				requests.Go(func() {
+					resp, err := cache.Fetch(t.Context(), &crawl.Request{URL: page, Header: header("X-V", v)})
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					wantBody(t, resp, v, round == 1)
+				})
+			}
+			requests.Wait()
+		}
+		if got := env.Stats.Count("httpcache/hit"); got != 6 {
+			t.Errorf("httpcache/hit = %d, want 6", got)
+		}
+	})
+}
+
+// A crawl that ends waits for nobody's storage.
+func TestSavingGivesUp(t *testing.T) {
+	l := &locks{held: map[string]chan struct{}{}}
+	if err := l.lock(t.Context(), "key"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errLost)
+	if err := l.lock(ctx, "key"); !errors.Is(err, errLost) {
+		t.Errorf("error %v, want why the crawl ended", err)
+	}
+	l.unlock("key")
+	if err := l.lock(ctx, "key"); err != nil {
+		t.Errorf("error %v, want a key that is free", err)
+	}
 }
 
 // A request that changes something makes void what is stored of its URL, and what its response names on the same host.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -32,6 +33,9 @@ func newHTTPProxy(env *crawl.Env) (downloader.Middleware, error) {
 	m := &httpProxy{latin1: cfg.Encoding == "latin-1"}
 	fromEnvironment := httpproxy.FromEnvironment()
 	fromEnvironment.NoProxy = plainNames(fromEnvironment.NoProxy)
+	if slices.Contains(strings.Split(fromEnvironment.NoProxy, ","), "*") { // nothing is left for them
+		fromEnvironment = &httpproxy.Config{}
+	}
 	if err := m.environment(fromEnvironment); err != nil {
 		return nil, err
 	}

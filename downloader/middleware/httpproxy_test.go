@@ -53,6 +53,7 @@ func TestHTTPProxy(t *testing.T) {
 		{id: "PX-05", web: "https://user:@proxy:3128", url: "http://a.com/", proxy: "https://proxy:3128", auth: "Basic dXNlcjo="},
 		{id: "PX-06", web: "https://m%C3%A1n:pass@proxy:3128", url: "http://a.com/", proxy: "https://proxy:3128", auth: "Basic beFuOnBhc3M="},
 		{id: "PX-07", web: p1, none: "*", url: "http://noproxy.com/"},
+		{id: "PX-07", web: "foo://x", secure: ":", none: "other.com, *", url: "http://noproxy.com/"},
 		{id: "PX-07", web: p1, none: "other.com", url: "http://noproxy.com/", proxy: p1},
 		{id: "PX-07", web: p1, none: "other.com,noproxy.com", url: "http://noproxy.com/"},
 		{id: "PX-07", web: p1, none: "*", url: "http://noproxy.com/", options: crawl.Options{Proxy: "http://own:1"}, proxy: "http://own:1"},

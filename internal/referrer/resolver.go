@@ -1,7 +1,7 @@
 package referrer
 
 import (
-	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -43,21 +43,21 @@ func New(env *crawl.Env) (*Resolver, error) {
 		r.names[name], _ = Policies.Lookup(name)
 	}
 	r.names[""] = r.names[whenDowngrade]
-	for name, v := range cfg.Policies {
-		target, ok := v.(string)
+	for _, name := range slices.Sorted(maps.Keys(cfg.Policies)) {
+		target, ok := cfg.Policies[name].(string)
 		if !ok { // null
 			delete(r.names, strings.ToLower(name))
 			continue
 		}
 		p, err := Policies.Lookup(target)
 		if err != nil {
-			return nil, fmt.Errorf("REFERRER_POLICIES: %w", err)
+			return nil, env.Settings.Wrong("REFERRER_POLICIES", err)
 		}
 		r.names[strings.ToLower(name)] = p
 	}
 	if r.fallback = r.find(cfg.Policy, true); r.fallback == nil {
 		_, err := Policies.Lookup(cfg.Policy)
-		return nil, fmt.Errorf("REFERRER_POLICY=%s: %w", cfg.Policy, err)
+		return nil, env.Settings.Wrong("REFERRER_POLICY", err)
 	}
 	return r, nil
 }

@@ -108,8 +108,8 @@ func TestRefererBuild(t *testing.T) {
 		t.Errorf("switched off it is %v, %v", reflect.ValueOf(m), err)
 	}
 	for want, values := range map[string]map[string]any{
-		"REFERRER_POLICY=unknown,other: there is no referrer policy": {"REFERRER_POLICY": "unknown,other"},
-		`REFERRER_POLICIES: there is no referrer policy "x"`:         {"REFERRER_POLICIES": map[string]any{"a": "x"}},
+		`REFERRER_POLICY="unknown,other" (spider test): there is no referrer policy`:                   {"REFERRER_POLICY": "unknown,other"},
+		`REFERRER_POLICIES="{\"a\":\"x\",\"b\":\"y\"}" (spider test): there is no referrer policy "x"`: {"REFERRER_POLICIES": map[string]any{"b": "y", "a": "x"}},
 	} {
 		env, _ := newEnv(t, values)
 		if _, err := build(env); err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -19,25 +19,33 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	if err := run(report, failed, &out); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "b"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if want := "a/one 5 5\nb/two 1 3\n"; !strings.HasPrefix(out.String(), want) || !strings.Contains(out.String(), failed) {
+	for _, name := range []string{"b/two.jsonl", "b/too.jsonl", "b/text.txt", "c.jsonl"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := run(report, failed, dir, &out); err != nil {
+		t.Fatal(err)
+	}
+	if want := "a/one 5 5\nb/two 1 3\nnot run: b/too c\n"; !strings.HasPrefix(out.String(), want) || !strings.Contains(out.String(), failed) {
 		t.Errorf("table = %q, want %q and the name of the file", out.String(), want)
 	}
 	b, err := os.ReadFile(failed)
 	if want := "b/two\tb/two/1\tgot 1, want 2\nb/two\tb/two/2\t" + strings.Repeat("é", 200) + "… (known: known)\n"; err != nil || string(b) != want {
 		t.Errorf("failed rows = %q, %v, want %q", b, err, want)
 	}
-	for _, broken := range []string{"{", ""} {
+	for broken, want := range map[string]string{"{": "read the report", "": "but 3 others [b/too b/two c]"} {
 		if err := os.WriteFile(report, []byte(broken), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := run(report, failed, &out); err == nil {
-			t.Errorf("report %q: want an error", broken)
+		if err := run(report, failed, dir, &out); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("report %q: %v, want an error with %q", broken, err, want)
 		}
 	}
-	if err := run(filepath.Join(dir, "none"), failed, &out); err == nil {
+	if err := run(filepath.Join(dir, "none"), failed, dir, &out); err == nil {
 		t.Error("no report: want an error")
 	}
 }
