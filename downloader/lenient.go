@@ -81,18 +81,23 @@ func lenientTLS(c *tls.Conn) net.Conn {
 func (c *lenient) NetConn() net.Conn { return c.Conn }
 
 // Read reads mended bytes. A request is announced before it is written, so what
-// comes after that and is not read yet is the response to it.
+// comes after that and is not read yet is the response to it. A connection with more
+// on it than was asked for has come to its end: net/http would take that for the
+// response to the next request.
 func (c *lenient) Read(p []byte) (int, error) {
 	for len(c.ready) == 0 {
 		if err := c.err; err != nil {
 			c.err = nil
 			return 0, err
 		}
+		if c.mender.Extra() {
+			return 0, io.EOF
+		}
 		n, err := c.Conn.Read(p)
 		if a := c.next.Swap(nil); a != nil {
 			c.mender.Begin(a.head, &a.notes)
 		}
-		if c.mender.Passes() {
+		if c.mender.Pass(n) {
 			return n, err
 		}
 		c.buf = c.mender.Push(c.buf[:0], p[:n], errors.Is(err, io.EOF))

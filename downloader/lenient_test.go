@@ -5,11 +5,13 @@ import (
 	"bytes"
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/skeincrawl/skein/crawl"
@@ -148,5 +150,56 @@ func TestHTTPLenientProxy(t *testing.T) {
 	resp := mustFetch(t, h, &crawl.Request{URL: "http://a.test/", Options: crawl.Options{Proxy: proxy}})
 	if string(resp.Body) != "hi" || !slices.Equal(resp.Flags, []string{FlagHeaderSkipped}) {
 		t.Errorf("response = %q %v", resp.Body, resp.Flags)
+	}
+}
+
+// What a server sends beyond its response is never taken for the response to
+// another request.
+func TestHTTPExtra(t *testing.T) {
+	const extra = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
+	for name, response := range map[string]func(body string) string{
+		"length": func(body string) string {
+			return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		},
+		"chunks": func(body string) string {
+			return fmt.Sprintf("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(body), body)
+		},
+		"HEAD": func(body string) string {
+			return "HTTP/1.1 200 OK\r\nX-Target: " + body + "\r\nContent-Length: 3\r\n\r\n"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := listen(t, func(c net.Conn, r *bufio.Reader) {
+				for {
+					req, err := http.ReadRequest(r)
+					if err != nil {
+						return
+					}
+					_, _ = io.WriteString(c, response(req.URL.Path)+extra)
+				}
+			})
+			h, _ := newHandler(t)
+			var wg sync.WaitGroup
+			for g := range 8 {
+				wg.Go(func() {
+					for i := range 25 {
+						r := &crawl.Request{URL: fmt.Sprintf("%s/%d/%d", u, g, i)}
+						if name == "HEAD" {
+							r.Method = http.MethodHead
+						}
+						resp, err := h.Fetch(t.Context(), r)
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						if got := string(resp.Body) + resp.Header.Get("X-Target"); got != strings.TrimPrefix(r.URL, u) {
+							t.Errorf("the response to %s is %q", r.URL, got)
+						}
+					}
+				})
+			}
+			wg.Wait()
+		})
 	}
 }

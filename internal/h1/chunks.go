@@ -40,12 +40,12 @@ func (m *Mender) readChunks(dst []byte, eof bool) ([]byte, bool) {
 	case eof && c.last: // all data is there
 		*m.notes |= ChunksMended
 		m.take(len(m.rest()))
-		m.state = nil
+		m.phase = ended
 		return append(dst, "\r\n"...), false
 	case eof || len(m.rest()) > maxLine:
-		m.state = nil
+		m.phase = passing
 	}
-	return dst, false
+	return dst, m.phase == passing
 }
 
 // afterChunk takes the line break behind a chunk, which may be a bare LF.
@@ -59,8 +59,8 @@ func (m *Mender) afterChunk(dst []byte, eof bool) ([]byte, bool) {
 		*m.notes |= ChunksMended
 		m.take(1)
 	default: // this is no chunked body: the reader will say so
-		m.state = nil
-		return dst, false
+		m.phase = passing
+		return dst, true
 	}
 	m.chunks.after = false
 	return append(dst, "\r\n"...), true
@@ -75,10 +75,10 @@ func (m *Mender) chunkLine(dst, raw []byte) []byte {
 		c.spent += len(raw)
 		switch {
 		case len(line) == 0:
-			m.state = nil
+			m.phase = ended
 			return append(dst, "\r\n"...)
 		case c.spent > MaxHead:
-			m.state = nil
+			m.phase = passing
 			return append(dst, raw...)
 		}
 		return dst
@@ -90,7 +90,7 @@ func (m *Mender) chunkLine(dst, raw []byte) []byte {
 	number = bytes.Trim(number, " \t")
 	size, err := strconv.ParseInt(string(number), 16, 64)
 	if err != nil || number[0] == '+' || number[0] == '-' {
-		m.state = nil
+		m.phase = passing
 		return append(dst, raw...)
 	}
 	c.left, c.last = size, size == 0

@@ -8,7 +8,7 @@ import (
 
 // framing is what a head says about where its body ends.
 type framing struct {
-	lengths []string // that differ
+	lengths []string // that differ, the first two
 	codings []string // of the body besides chunked, in the order in which they were applied
 	chunked bool
 }
@@ -17,21 +17,20 @@ type framing struct {
 // number (RFC 9110 §8.6). It reports whether the value is a length at all: else
 // the body goes on to the end of the connection, as without.
 func (f *framing) addLength(value []byte, h *head) bool {
-	all := bytes.Split(value, []byte(","))
-	for i, one := range all {
-		all[i] = bytes.TrimSpace(one)
-		if !isLength(all[i]) {
-			return false
-		}
-	}
-	for _, one := range all {
-		if !slices.Contains(f.lengths, string(one)) {
-			f.lengths = append(f.lengths, string(one))
-		}
-	}
-	if len(all) > 1 {
+	if bytes.IndexByte(value, ',') >= 0 {
 		h.notes |= HeaderMended
 	}
+	lengths := f.lengths
+	for one := range bytes.SplitSeq(value, []byte(",")) {
+		one = bytes.TrimSpace(one)
+		if !isLength(one) {
+			return false
+		}
+		if len(lengths) < 2 && !slices.Contains(lengths, string(one)) {
+			lengths = append(lengths, string(one))
+		}
+	}
+	f.lengths = lengths
 	return true
 }
 
@@ -63,7 +62,11 @@ func (f *framing) addCodings(value []byte, h *head) {
 // left for the reader to refuse: who believes in one of them may be made to take
 // the end of a body for a response (RFC 9112 §6.3). Chunks came with HTTP/1.1.
 func (h *head) frame(dst []byte, f *framing) []byte {
-	h.chunked = f.chunked && !h.old
+	h.chunked, h.torn = f.chunked && !h.old, len(f.lengths) > 1 && !f.chunked
+	h.length = -1
+	if len(f.lengths) == 1 {
+		h.length, _ = strconv.ParseInt(f.lengths[0], 10, 64) // it is one
+	}
 	for _, length := range f.lengths {
 		dst = append(append(append(dst, "Content-Length: "...), length...), "\r\n"...)
 	}

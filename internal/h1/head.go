@@ -2,6 +2,7 @@ package h1
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 )
 
@@ -10,6 +11,8 @@ type head struct {
 	status  int
 	old     bool // HTTP/1.0
 	chunked bool
+	length  int64 // of the body, -1 if that is not known
+	torn    bool  // between lengths that differ
 	notes   Note
 }
 
@@ -23,26 +26,35 @@ func mend(dst, raw []byte) ([]byte, head) {
 		h.notes |= HeaderMended
 	}
 	dst = h.firstLine(dst, line)
-	body, skipped := framing{}, true // what is folded under the first line is no header
+	folds, rest := cutFolds(rest)
+	if len(folds) > 0 { // what is folded under the first line is no header
+		h.notes |= HeaderSkipped
+	}
+	var body framing
 	for len(rest) > 0 {
 		line, rest = cutLine(rest)
-		switch {
-		case len(line) == 0:
-			rest = nil
-		case line[0] != ' ' && line[0] != '\t':
-			at := len(dst)
-			if dst, skipped = h.line(dst, line, &body); skipped {
-				dst = dst[:at]
-				h.notes |= HeaderSkipped
-			}
-		case skipped:
+		if len(line) == 0 {
+			break
+		}
+		folds, rest = cutFolds(rest)
+		at, skip := len(dst), false
+		if dst, skip = h.line(dst, line, folds, &body); skip {
+			dst = dst[:at]
 			h.notes |= HeaderSkipped
-		default:
-			dst = append(h.value(dst, line), "\r\n"...)
 		}
 	}
 	dst = h.frame(dst, &body)
 	return append(dst, "\r\n"...), h
+}
+
+// cutFolds returns the lines at the beginning of b that go on with the one before
+// them (RFC 9112 §5.2), and what follows.
+func cutFolds(b []byte) (folds, rest []byte) {
+	rest = b
+	for len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\t') {
+		_, rest = cutLine(rest)
+	}
+	return b[:len(b)-len(rest)], rest
 }
 
 // cutLine returns the first line without what ends it, and what follows.
@@ -87,9 +99,9 @@ func protocol(version []byte) string {
 	return "HTTP/1.1"
 }
 
-// line appends the line of a header, or says that it is to be skipped. Lines that
-// say where the body ends are put into f instead.
-func (h *head) line(dst, line []byte, f *framing) (_ []byte, skip bool) {
+// line appends the line of a header with those folded under it, or says that it is
+// to be skipped. Lines that say where the body ends are put into f instead.
+func (h *head) line(dst, line, folds []byte, f *framing) (_ []byte, skip bool) {
 	name, value, ok := bytes.Cut(line, []byte(":"))
 	trimmed := bytes.TrimRight(name, " \t")
 	if !ok || !isToken(trimmed) {
@@ -100,13 +112,32 @@ func (h *head) line(dst, line []byte, f *framing) (_ []byte, skip bool) {
 	}
 	switch {
 	case bytes.EqualFold(trimmed, []byte("Content-Length")):
-		return dst, !f.addLength(bytes.TrimSpace(value), h)
+		return dst, !f.addLength(unfolded(value, folds), h)
 	case bytes.EqualFold(trimmed, []byte("Transfer-Encoding")):
-		f.addCodings(value, h)
+		f.addCodings(unfolded(value, folds), h)
 		return dst, false
 	}
 	dst = append(append(dst, trimmed...), ':')
-	return append(h.value(dst, value), "\r\n"...), false
+	dst = append(h.value(dst, value), "\r\n"...)
+	for len(folds) > 0 {
+		value, folds = cutLine(folds)
+		dst = append(h.value(dst, value), "\r\n"...)
+	}
+	return dst, false
+}
+
+// unfolded returns a value in one line.
+func unfolded(value, folds []byte) []byte {
+	if len(folds) == 0 {
+		return bytes.TrimSpace(value)
+	}
+	all := slices.Concat(value, folds)
+	for i, c := range all {
+		if c == '\r' || c == '\n' {
+			all[i] = ' '
+		}
+	}
+	return bytes.TrimSpace(all)
 }
 
 // value appends the value of a header, in which no control characters may be.

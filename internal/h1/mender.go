@@ -26,27 +26,62 @@ const (
 
 // A Mender turns the bytes that a server sends on a connection, one response
 // after the other, into such as net/http reads. What needs no change goes through
-// as it is. The zero value passes all on until [Mender.Begin]. It is not safe for
-// concurrent use.
+// as it is; what follows a response and belongs to none is left out. The zero value
+// passes all on until [Mender.Begin]. It is not safe for concurrent use.
 type Mender struct {
-	state  func(m *Mender, dst []byte, eof bool) ([]byte, bool) // nil passes all on
-	buf    []byte                                               // from at on, what is not decided on yet
+	phase  phase
+	buf    []byte // from at on, what is not decided on yet
 	at     int
-	head   bool // the answer is to HEAD
-	later  bool // not the first response
+	left   int64 // of the body, while its length is known
+	extra  bool  // there was something behind a response
+	head   bool  // the answer is to HEAD
+	later  bool  // not the first response
 	notes  *Note
 	lines  lines
 	chunks chunks
 }
 
+// A phase is where in a response a mender is.
+type phase uint8
+
+const (
+	passing  phase = iota // what ends with the connection, or is no response
+	inHead                // of the response, or of one before it (1xx)
+	inBody                // with a length
+	inChunks              // of a chunked body
+	ended                 // behind a response
+)
+
 // Begin says that a response to a new request comes next, to HEAD or not. What
 // is changed in it is put into notes.
 func (m *Mender) Begin(head bool, notes *Note) {
-	m.state, m.head, m.notes, m.lines = (*Mender).readHead, head, notes, lines{}
+	m.phase, m.head, m.notes, m.lines = inHead, head, notes, lines{}
 }
 
-// Passes reports whether [Mender.Push] would give back what it gets.
-func (m *Mender) Passes() bool { return m.state == nil }
+// Extra reports whether the server has sent something behind a response to which
+// there was no request. What the next response on the connection is can not be
+// told then.
+func (m *Mender) Extra() bool { return m.extra }
+
+// Pass counts n bytes that are passed on as they are. It reports false if
+// [Mender.Push] has to look at them first.
+func (m *Mender) Pass(n int) bool {
+	switch {
+	case m.phase == passing:
+		return true
+	case m.phase != inBody || int64(n) > m.left:
+		return false
+	}
+	m.count(n)
+	return true
+}
+
+// count takes n bytes off a body with a length.
+func (m *Mender) count(n int) {
+	if m.left -= int64(n); m.left == 0 {
+		m.phase = ended
+	}
+}
 
 // Push appends to dst what is decided of the bytes seen so far. The rest stays for
 // later calls; with eof, at the end of the connection, nothing stays.
@@ -55,14 +90,37 @@ func (m *Mender) Push(dst, b []byte, eof bool) []byte {
 		m.buf, m.at = m.buf[:copy(m.buf, m.rest())], 0
 	}
 	m.buf = append(m.buf, b...)
-	for more := true; more && m.state != nil && (len(m.rest()) > 0 || eof); {
-		dst, more = m.state(m, dst, eof)
+	for more := true; more && (len(m.rest()) > 0 || eof); {
+		dst, more = m.step(dst, eof)
 	}
-	if m.state == nil || eof {
+	if eof {
 		dst = append(dst, m.rest()...)
 		m.take(len(m.rest()))
 	}
 	return dst
+}
+
+// step takes what it can of the rest, and reports whether it may go on.
+func (m *Mender) step(dst []byte, eof bool) ([]byte, bool) {
+	switch m.phase {
+	case inHead:
+		return m.readHead(dst, eof)
+	case inChunks:
+		return m.readChunks(dst, eof)
+	case ended:
+		m.extra = m.extra || len(m.rest()) > 0
+		m.take(len(m.rest()))
+		return dst, false
+	case inBody:
+		n := int(min(m.left, int64(len(m.rest()))))
+		dst = append(dst, m.rest()[:n]...)
+		m.take(n)
+		m.count(n)
+		return dst, n > 0
+	}
+	dst = append(dst, m.rest()...)
+	m.take(len(m.rest()))
+	return dst, false
 }
 
 func (m *Mender) rest() []byte { return m.buf[m.at:] }
@@ -74,8 +132,8 @@ func (m *Mender) take(n int) { m.at += n }
 func (m *Mender) readHead(dst []byte, eof bool) ([]byte, bool) {
 	if m.bare() {
 		*m.notes |= NoHead
-		m.state = nil
-		return append(dst, "HTTP/1.0 200 OK\r\n\r\n"...), false
+		m.phase = passing
+		return append(dst, "HTTP/1.0 200 OK\r\n\r\n"...), true
 	}
 	n := m.lines.end(m.rest())
 	if n < 0 {
@@ -83,23 +141,33 @@ func (m *Mender) readHead(dst []byte, eof bool) ([]byte, bool) {
 			m.buf = m.buf[:m.at+m.lines.start]
 		}
 		if eof || len(m.rest()) > MaxHead {
-			m.state = nil
+			m.phase = passing
 		}
-		return dst, false
+		return dst, m.phase == passing
 	}
 	m.later, m.lines = true, lines{}
 	dst, h := mend(dst, m.rest()[:n])
 	*m.notes |= h.notes
 	m.take(n)
-	switch {
-	case h.status/100 == 1 && h.status != 101: // the head of the response is still to come
-	case h.chunked && !m.head && h.status != 204 && h.status != 304:
-		m.chunks = chunks{}
-		m.state = (*Mender).readChunks
-	default:
-		m.state = nil
-	}
+	m.expect(&h)
 	return dst, true
+}
+
+// expect decides what follows a head (RFC 9112 §6.3).
+func (m *Mender) expect(h *head) {
+	switch {
+	case h.status == 0 || h.status == 101 || h.torn: // its reader will say that it is no response
+		m.phase = passing
+	case h.status/100 == 1: // the head of the response is still to come
+	case m.head || h.status == 204 || h.status == 304 || h.length == 0 && !h.chunked:
+		m.phase = ended
+	case h.chunked:
+		m.phase, m.chunks = inChunks, chunks{}
+	case h.length > 0:
+		m.phase, m.left = inBody, h.length
+	default:
+		m.phase = passing
+	}
 }
 
 // bare reports whether what comes first on the connection is a page without a

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -38,6 +39,8 @@ func TestMender(t *testing.T) {
 	}{
 		"nothing to mend":            {ok + "A: b\r\n" + body, ok + "A: b\r\n" + body, 0},
 		"folded":                     {ok + "A: b\r\n c\r\n" + body, ok + "A: b\r\n c\r\n" + body, 0},
+		"folded length":              {ok + "A: b\r\nContent-Length:\r\n 2\r\nC: d\r\n\r\nhi", ok + "A: b\r\nC: d\r\nContent-Length: 2\r\n\r\nhi", 0},
+		"folded coding":              {ok + "Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n", ok + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 0},
 		"bare line feeds":            {"HTTP/1.1 200 OK\nA: b\n\nhi", ok + "A: b\r\n\r\nhi", 0},
 		"no reason":                  {"HTTP/1.1 200\r\n\r\n", "HTTP/1.1 200\r\n\r\n", 0},
 		"two responses to one":       {"HTTP/1.1 103 Early Hints\r\nLink\r\n\r\n" + ok + "\r\n", "HTTP/1.1 103 Early Hints\r\n\r\n" + ok + "\r\n", h1.HeaderSkipped},
@@ -101,7 +104,7 @@ func TestMenderChunks(t *testing.T) {
 		"no number":           {head + "x\r\nabc", head + "x\r\nabc", 0},
 		"negative":            {head + "-3\r\nabc", head + "-3\r\nabc", 0},
 		"HTTP/1.0":            {"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\nabc", "HTTP/1.0 200 OK\r\n\r\n3\nabc", 0},
-		"not modified":        {"HTTP/1.1 304 No\r\nTransfer-Encoding: chunked\r\n\r\n3\nabc", "HTTP/1.1 304 No\r\nTransfer-Encoding: chunked\r\n\r\n3\nabc", 0},
+		"not modified":        {"HTTP/1.1 304 No\r\nTransfer-Encoding: chunked\r\n\r\n3\nabc", "HTTP/1.1 304 No\r\nTransfer-Encoding: chunked\r\n\r\n", 0},
 	} {
 		for _, n := range []int{1, 2, 7, 1 << 20} {
 			if got, notes := mended(tt.in, n, false); got != tt.want || notes != tt.notes {
@@ -109,29 +112,61 @@ func TestMenderChunks(t *testing.T) {
 			}
 		}
 	}
-	if got, notes := mended(head+"3\nabc", 9, true); got != head+"3\nabc" || notes != 0 {
-		t.Errorf("the answer to HEAD: %q %b, want it as it came", got, notes)
+	if got, notes := mended(head+"3\nabc", 9, true); got != head || notes != 0 {
+		t.Errorf("the answer to HEAD: %q %b, want the head", got, notes)
 	}
 }
 
-// A mender has another response after the first, if it is told so, and passes on
-// what it did not expect.
+// A mender has another response after the first, if it is told so. What comes
+// before the first request is passed on, and what comes behind a response and
+// belongs to none is left out.
 func TestMenderAgain(t *testing.T) {
 	var m h1.Mender
-	var first, second h1.Note
-	if out := m.Push(nil, []byte("x\n"), false); string(out) != "x\n" || !m.Passes() {
+	var first, second, third h1.Note
+	if out := m.Push(nil, []byte("x\n"), false); string(out) != "x\n" || !m.Pass(5) || m.Extra() {
 		t.Errorf("before the first request: %q", out)
 	}
 	m.Begin(false, &first)
-	out := m.Push(nil, []byte(ok+"bad\r\n\r\n"), false)
-	if !m.Passes() {
-		t.Error("the mender does not pass on the body")
+	out := m.Push(nil, []byte(ok+"bad\r\nContent-Length: 5\r\n\r\nab"), false)
+	if !m.Pass(2) || m.Pass(2) || !m.Pass(1) || m.Pass(1) {
+		t.Error("a body with a length is not passed on, or more than that")
 	}
 	m.Begin(false, &second)
-	out = m.Push(out, []byte("<p>"), false)
-	out = m.Push(out, []byte("\n\n"), true)
-	if want := ok + "\r\n<p>\r\n\r\n"; string(out) != want || first != h1.HeaderSkipped || second != 0 {
-		t.Errorf("two responses: %q %b %b, want %q", out, first, second, want)
+	out = m.Push(out, []byte("HTTP/1.1 204 No\r\n\r\n"), false)
+	m.Begin(false, &third)
+	out = m.Push(out, []byte("<p>\n\n"), true)
+	if want := ok + "Content-Length: 5\r\n\r\nabHTTP/1.1 204 No\r\n\r\n<p>\r\n\r\n"; string(out) != want || first != h1.HeaderSkipped || second != 0 || m.Extra() {
+		t.Errorf("responses: %q %b %b, want %q", out, first, second, want)
+	}
+}
+
+func TestMenderExtra(t *testing.T) {
+	const extra = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
+	for name, response := range map[string]string{
+		"length":       ok + "Content-Length: 2\r\n\r\nhi",
+		"no length":    ok + "Content-Length: 0\r\n\r\n",
+		"chunks":       ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+		"no content":   "HTTP/1.1 204 No\r\n\r\n",
+		"not modified": "HTTP/1.1 304 No\r\nContent-Length: 2\r\n\r\n",
+		"HEAD":         ok + "Content-Length: 2\r\n\r\n",
+	} {
+		for _, n := range []int{1, 3, 1 << 10} {
+			var m h1.Mender
+			var notes h1.Note
+			m.Begin(name == "HEAD", &notes)
+			var out []byte
+			for stream := response + extra; stream != ""; {
+				k := min(n, len(stream))
+				out = m.Push(out, []byte(stream[:k]), false)
+				stream = stream[k:]
+			}
+			if out = m.Push(out, nil, true); string(out) != response || !m.Extra() {
+				t.Errorf("%s in pieces of %d: %q, extra = %v, want %q", name, n, out, m.Extra(), response)
+			}
+		}
+	}
+	if out, _ := mended(ok+"\r\nhi"+extra, 7, false); out != ok+"\r\nhi"+extra {
+		t.Errorf("a body to the end of the connection: %q", out)
 	}
 }
 
@@ -153,8 +188,26 @@ func TestMenderEndless(t *testing.T) {
 		for range 2 * h1.MaxHead / len(line) {
 			out = m.Push(out, line, false)
 		}
-		if !m.Passes() || len(out) < h1.MaxHead/2 {
+		if !m.Pass(1<<30) || len(out) < h1.MaxHead/2 {
 			t.Errorf("%s: %d bytes came through", name, len(out))
+		}
+	}
+}
+
+// A head with any number of lengths is no larger when it is mended: two that differ
+// are enough to refuse it.
+func TestMenderManyLengths(t *testing.T) {
+	var list strings.Builder
+	for i := range 20_000 {
+		list.WriteString(strconv.Itoa(i) + ",")
+	}
+	for name, head := range map[string]string{
+		"a list": "Content-Length: " + list.String() + "1\r\n",
+		"lines":  "Content-Length: " + strings.ReplaceAll(list.String(), ",", "\r\nContent-Length: ") + "1\r\n",
+	} {
+		out, _ := mended(ok+head+"\r\nhi", 1<<20, false)
+		if want := ok + "Content-Length: 0\r\nContent-Length: 1\r\n\r\nhi"; out != want {
+			t.Errorf("%s: %.200q, want %q", name, out, want)
 		}
 	}
 }
