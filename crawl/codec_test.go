@@ -38,7 +38,7 @@ func full() *crawl.Request {
 		},
 		Meta: map[string]any{"one": 1, "f": 1.0, "s": "é\"", "n": nil, "l": []any{1, "x", map[string]any{"b": true}}},
 		Trail: crawl.Trail{
-			Depth: 2, Retries: 1, Start: true,
+			Depth: 2, Retries: 1, Start: true, Unfiltered: true,
 			Redirects: []crawl.Hop{{URL: "http://example.com/old", Status: 301}, {URL: "http://example.com/older", Status: 302}},
 		},
 	}

@@ -36,6 +36,7 @@ type recordHead struct {
 	Depth      int             `json:"depth"`
 	Retries    int             `json:"retries"`
 	Start      bool            `json:"start"`
+	Unfiltered bool            `json:"unfiltered"`
 	Trail      *Trail          `json:"trail"`
 	Body       []byte          `json:"body"`
 	Args       json.RawMessage `json:"args"`
@@ -45,7 +46,7 @@ func (h *recordHead) trail() Trail {
 	if h.Trail != nil {
 		return *h.Trail
 	}
-	return Trail{Depth: h.Depth, Retries: h.Retries, Start: h.Start}
+	return Trail{Depth: h.Depth, Retries: h.Retries, Start: h.Start, Unfiltered: h.Unfiltered}
 }
 
 func (h *recordHead) notBefore() time.Time {

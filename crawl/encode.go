@@ -55,6 +55,9 @@ func appendTrail(dst []byte, t *Trail) []byte {
 		if t.Start {
 			dst = append(dst, `,"start":true`...)
 		}
+		if t.Unfiltered {
+			dst = append(dst, `,"unfiltered":true`...)
+		}
 		return dst
 	}
 	b, _ := json.Marshal(t) // ints, bools and strings: can not fail

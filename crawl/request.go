@@ -211,6 +211,10 @@ type Trail struct {
 	// Start marks a request that Start emitted. It waits in its own queue.
 	Start bool `json:"start,omitempty"`
 
+	// Unfiltered tells that DontFilter is not a wish of the spider: a retry, or a
+	// redirect back, is sent although it was seen. That counts for this URL only.
+	Unfiltered bool `json:"unfiltered,omitempty"`
+
 	// Redirects are the hops that led here, oldest first.
 	Redirects []Hop `json:"redirects,omitempty"`
 }

@@ -113,6 +113,7 @@ func (p *RetryPolicy) next(r *crawl.Request, key, text string) (*crawl.Request, 
 	c := *r
 	c.Trail.Retries = failed
 	c.Priority += cmp.Or(r.Options.RetryPriority, p.cfg.Priority)
+	c.Trail.Unfiltered = r.Trail.Unfiltered || !r.DontFilter
 	c.DontFilter = true
 	c.NotBefore = p.notBefore(r, failed, time.Now())
 	return &c, true

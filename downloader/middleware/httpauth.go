@@ -65,7 +65,7 @@ func (m *httpAuth) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response
 }
 
 // credentials returns the value of the header for a request, nil for none. Those
-// of a request do not follow a redirect to another host.
+// of a request do not follow a redirect to another host, nor from https to http.
 func (m *httpAuth) credentials(r *crawl.Request) []string {
 	o := &r.Options
 	if o.HTTPUser == "" && o.HTTPPass == "" {
@@ -74,12 +74,15 @@ func (m *httpAuth) credentials(r *crawl.Request) []string {
 		}
 		return nil
 	}
+	first := r.URL
+	if hops := r.Trail.Redirects; len(hops) > 0 {
+		first = hops[0].URL
+	}
+	if weburl.Scheme(first) == "https" && weburl.Scheme(r.URL) == "http" {
+		return nil
+	}
 	limit := domain(o.HTTPDomain)
 	if o.HTTPDomain == "" {
-		first := r.URL
-		if hops := r.Trail.Redirects; len(hops) > 0 {
-			first = hops[0].URL
-		}
 		limit = weburl.Host(first)
 	}
 	if limit == "" || !within(weburl.Host(r.URL), limit) {

@@ -52,10 +52,10 @@ func NewOffsite(env *crawl.Env) *Offsite {
 
 // Check returns a [crawl.Ignore] error for a request whose host is none of the
 // allowed domains and in none of them, and counts and logs that. Requests with
-// DontFilter or Options.AllowOffsite may go anywhere.
+// DontFilter, if that is the spider's wish, or Options.AllowOffsite may go anywhere.
 func (o *Offsite) Check(r *crawl.Request) error {
 	o.compile.Do(o.read)
-	if o.domains == nil || r.DontFilter || r.Options.AllowOffsite {
+	if o.domains == nil || r.DontFilter && !r.Trail.Unfiltered || r.Options.AllowOffsite {
 		return nil
 	}
 	host := weburl.Host(r.URL)

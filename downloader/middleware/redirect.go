@@ -73,7 +73,9 @@ func (m *redirect) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response
 		return nil, err
 	}
 	to := m.follow(r, resp, target)
-	to.DontFilter = to.DontFilter || returns(to)
+	if !to.DontFilter && returns(to) {
+		to.DontFilter, to.Trail.Unfiltered = true, true
+	}
 	m.log.Debug().Msgf("Redirecting (%d) to %v from %v", resp.Status, to, r)
 	return nil, crawl.Reschedule(to)
 }
@@ -148,6 +150,9 @@ func (m *redirect) follow(r *crawl.Request, resp *crawl.Response, target string)
 	c := *r
 	c.URL, c.NotBefore, c.Cookies = target, time.Time{}, nil
 	c.Priority += m.cfg.Priority
+	if r.Trail.Unfiltered { // for the URL that it was
+		c.DontFilter, c.Trail.Unfiltered = false, false
+	}
 	c.Trail.Redirects = append(slices.Clip(r.Trail.Redirects), crawl.Hop{URL: r.URL, Status: status})
 	drop := leaving(r, target)
 	if toGet(r.Verb(), status) {
@@ -185,15 +190,15 @@ func toGet(method string, status int) bool {
 	return false
 }
 
-// leaving returns the headers that must not go on to the target: credentials stay
-// with their origin, cookies with their host and encryption. Those for a proxy of
+// leaving returns the headers that must not go on to the target: credentials and
+// the name of the host stay with their origin, cookies with their host and encryption. Those for a proxy of
 // the request's own go on to it, and to nobody else.
 func leaving(r *crawl.Request, to string) []string {
 	from := r.URL
 	if weburl.Origin(from) == weburl.Origin(to) {
 		return nil
 	}
-	drop := []string{"Authorization"}
+	drop := []string{"Authorization", "Host"}
 	if r.Options.Proxy == "" {
 		drop = append(drop, "Proxy-Authorization")
 	}

@@ -81,12 +81,25 @@ func (m *robotsTxt) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Respons
 	if slot != nil && m.cfg.CrawlDelay != "off" {
 		m.pace(slot, origin, file, file.delay(tokens))
 	}
-	if file.allows(tokens, weburl.Target(r.URL)) {
+	if file.allows(tokens, robotsTarget(r.URL)) {
 		return m.next.Fetch(ctx, r)
 	}
 	m.stats.Inc("robotstxt/forbidden")
 	m.log.Debug().Msgf("Forbidden by robots.txt: %v", r)
 	return nil, crawl.Ignore("Forbidden by robots.txt")
+}
+
+// robotsTarget returns what a server is asked for by a URL, as rules see it: without
+// the dot segments that are in the URL of a request if its spider has put them there.
+func robotsTarget(u string) string {
+	target := weburl.Target(u)
+	if !strings.Contains(target, "/.") && !strings.ContainsAny(target, "%\\") {
+		return target
+	}
+	if clean, err := weburl.Resolve("", u); err == nil {
+		return weburl.Target(clean)
+	}
+	return target
 }
 
 // pace tells the slot of a request the delay that the file asks for, if it is to be
