@@ -35,11 +35,11 @@ func TestBuiltinChecks(t *testing.T) {
 			`DOWNLOAD_SLOTS={"a.test": {"randomize_delay": 1}}`, `DOWNLOAD_SLOTS={"a.test": {"throttle": "no"}}`,
 			`DOWNLOAD_SLOTS={"a.test": {"dely": 2}}`, `DOWNLOAD_SLOTS={"a.test": {"delay": 1e300}}`,
 		},
-		"is no error":       {"RETRY_EXCEPTIONS=dsn", "RETRY_EXCEPTIONS=dns,twisted.internet.error.TimeoutError", "RETRY_EXCEPTIONS=DownloadError", "RETRY_EXCEPTIONS=.x"},
-		"want off, observe": {"ROBOTSTXT_CRAWL_DELAY=on"},
-		"want a host":       {`DOWNLOAD_SLOTS={"": {}}`, `DOWNLOAD_SLOTS={"http://a.test/": {"delay": 1}}`, `DOWNLOAD_SLOTS={"*.http://a.test": {}}`},
-		"want seconds such": {`DOWNLOAD_SLOTS={"a.test": {"delay": "fast"}}`, `DOWNLOAD_SLOTS={"a.test": {"delay": "-1s"}}`},
-		"stands for":        {`DOWNLOAD_SLOTS={"*": {}}`, `DOWNLOAD_SLOTS={"a.*.test": {}}`, `DOWNLOAD_SLOTS={"*.": {}}`},
+		"is no error":          {"RETRY_EXCEPTIONS=dsn", "RETRY_EXCEPTIONS=dns,twisted.internet.error.TimeoutError", "RETRY_EXCEPTIONS=DownloadError", "RETRY_EXCEPTIONS=.x"},
+		"want off, observe":    {"ROBOTSTXT_CRAWL_DELAY=on"},
+		"no slot: want a host": {`DOWNLOAD_SLOTS={"": {}}`, `DOWNLOAD_SLOTS={"http://a.test/": {"delay": 1}}`, `DOWNLOAD_SLOTS={"*.http://a.test": {}}`},
+		"want seconds such":    {`DOWNLOAD_SLOTS={"a.test": {"delay": "fast"}}`, `DOWNLOAD_SLOTS={"a.test": {"delay": "-1s"}}`},
+		"stands for":           {`DOWNLOAD_SLOTS={"*": {}}`, `DOWNLOAD_SLOTS={"a.*.test": {}}`, `DOWNLOAD_SLOTS={"*.": {}}`},
 	} {
 		for _, arg := range args {
 			_, _, err := r.Builder().Assign(arg).Build()

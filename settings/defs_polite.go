@@ -93,7 +93,7 @@ func CheckSlot(name string) error {
 	case strings.Contains(domain, "*"), pattern && domain == "":
 		return errors.New("only * in front of a domain, such as *.example.com, stands for others")
 	case domain == "", strings.Contains(domain, "://"):
-		return want("a host without scheme and path, such as example.com")
+		return errors.New("want a host without scheme and path, such as example.com")
 	}
 	return nil
 }
