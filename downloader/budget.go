@@ -101,6 +101,10 @@ func (s *Share) Yield() {
 	}
 }
 
+// Holds says that of all bodies that were read with a context so many bytes are left.
+// Those of a response that is thrown away are given back by that.
+func Holds(ctx context.Context, bytes int) { shareOf(ctx).Set(int64(bytes)) }
+
 // add takes more bytes, as soon as there are some, or gives bytes back. The error
 // is the cause of ctx if that ended first.
 func (s *Share) add(ctx context.Context, bytes int64) error {
@@ -189,6 +193,9 @@ type meter struct {
 
 // to says that the body takes so many bytes now, once they may be taken.
 func (m *meter) to(bytes int64) error {
+	if err := context.Cause(m.ctx); err != nil { // also what needs no wire ends with its context
+		return err
+	}
 	if bytes <= free {
 		bytes = 0
 	}

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -150,4 +151,33 @@ func TestBudgetTimeout(t *testing.T) {
 	defer share.Release()
 	_, err := h.Fetch(ctx, &crawl.Request{URL: s.URL, Options: crawl.Options{Timeout: 100_000_000}})
 	wantFailure(t, err, crawl.FailTimeout, "DownloadTimeoutError")
+}
+
+// A response that is thrown away gives its bytes back before the wait for the next.
+func TestBudgetFollow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBudget(1<<20, zerolog.Nop())
+		ctx, s := b.Share(t.Context())
+		defer s.Release()
+		var buffers Buffers
+		tries := 0
+		f := Follow(crawl.FetcherFunc(func(ctx context.Context, r *crawl.Request) (*crawl.Response, error) {
+			body, err := buffers.Read(ctx, bytes.NewReader(make([]byte, 1<<20)), 1<<20-1, 0)
+			if tries++; tries == 1 {
+				return nil, crawl.Reschedule(&crawl.Request{URL: r.URL, NotBefore: time.Now().Add(time.Hour)})
+			}
+			return &crawl.Response{Status: 200, Body: body}, err
+		}))
+		go func() {
+			time.Sleep(time.Minute)
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if b.used != 0 {
+				t.Errorf("%d bytes are held during the wait", b.used)
+			}
+		}()
+		if _, err := f.Fetch(ctx, &crawl.Request{URL: "http://a.test/"}); err != nil || b.used < 1<<20 {
+			t.Errorf("error %v, %d bytes are held by the response", err, b.used)
+		}
+	})
 }

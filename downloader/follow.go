@@ -29,6 +29,7 @@ func Follow(next crawl.Fetcher) crawl.Fetcher {
 				return resp, err
 			}
 			r = again.Request
+			Holds(ctx, 0)
 		}
 		return nil, fmt.Errorf("fetch %v: no response after %d requests in a row", r, maxFollow)
 	})

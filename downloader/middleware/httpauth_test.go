@@ -49,6 +49,8 @@ func TestHTTPAuth(t *testing.T) {
 		{"own, user alone", nil, crawl.Request{URL: "http://example.com/", Options: crawl.Options{HTTPUser: "a"}}, "Basic YTo="},
 		{"own, another host", nil, crawl.Request{URL: "http://example.com/", Options: own, Trail: redirected}, ""},
 		{"own, back again", nil, crawl.Request{URL: "http://example.org/x", Options: own, Trail: redirected}, ab},
+		{"own, no longer encrypted", nil, crawl.Request{URL: "http://s.test/", Options: own, Trail: crawl.Trail{Redirects: []crawl.Hop{{URL: "https://s.test/", Status: 302}}}}, ""},
+		{"own domain, no longer encrypted", nil, crawl.Request{URL: "http://s.test/", Options: crawl.Options{HTTPUser: "a", HTTPDomain: "s.test"}, Trail: crawl.Trail{Redirects: []crawl.Hop{{URL: "https://s.test/", Status: 302}}}}, ""},
 		{"own domain", nil, crawl.Request{URL: "http://www.example.com/", Options: crawl.Options{HTTPUser: "a", HTTPPass: "b", HTTPDomain: "Example.com"}, Trail: redirected}, ab},
 		{"own domain, another, no other credentials", everywhere, crawl.Request{URL: "http://else.com/", Options: crawl.Options{HTTPUser: "a", HTTPDomain: "example.com"}}, ""},
 		{"own domain, bad", everywhere, crawl.Request{URL: "http://else.com/", Options: crawl.Options{HTTPUser: "a", HTTPDomain: "http://else.com/"}}, ""},

@@ -79,10 +79,17 @@ func (d *decoder) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response,
 	return resp, nil
 }
 
+// maxCodings is how many codings a body may be in, one around the other. Servers
+// that mean well use one; more cost a decoding of up to DOWNLOAD_MAXSIZE each.
+const maxCodings = 10
+
 // decode undoes the codings of a response from the last back to the first that
 // it does not know.
 func (d *decoder) decode(ctx context.Context, r *crawl.Request, resp *crawl.Response) error {
 	codings := split(resp.Header["Content-Encoding"])
+	if len(codings) > maxCodings {
+		return undecodable(resp, fmt.Errorf("it has %d content codings, more than %d", len(codings), maxCodings))
+	}
 	for len(codings) > 0 {
 		last := codings[len(codings)-1]
 		if c := d.codings[last]; c != nil {
@@ -142,6 +149,7 @@ func (d *decoder) undo(ctx context.Context, c *coding, r *crawl.Request, resp *c
 		}
 	}
 	resp.Body = body
+	downloader.Holds(ctx, len(body))
 	return nil
 }
 

@@ -5,8 +5,10 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -292,5 +294,30 @@ func BenchmarkCompression(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// The codings of a body are counted before any of them is undone.
+func TestCompressionMany(t *testing.T) {
+	env, _ := newEnv(t, nil)
+	page := []byte("page")
+	body := page
+	for n := 1; n <= maxCodings+1; n++ {
+		body = zip(body)
+		resp, err := decoded(t, env, &crawl.Request{}, body, strings.Repeat("gzip,", n))
+		if ok := err == nil && bytes.Equal(resp.Body, page); ok != (n <= maxCodings) {
+			t.Errorf("%d codings: %v", n, err)
+		}
+		if n > maxCodings && crawl.KindOf(err) != crawl.FailProtocol {
+			t.Errorf("%d codings: %v, want the kind protocol", n, err)
+		}
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(crawl.ErrStopped)
+	f := wrap(t, "httpcompression", env, crawl.FetcherFunc(func(_ context.Context, r *crawl.Request) (*crawl.Response, error) {
+		return &crawl.Response{Request: r, Status: 200, Header: header("Content-Encoding", "gzip"), Body: zip(make([]byte, 1<<20))}, nil
+	}))
+	if _, err := f.Fetch(ctx, &crawl.Request{}); !errors.Is(err, crawl.ErrStopped) {
+		t.Errorf("decoding after the stop: %v", err)
 	}
 }

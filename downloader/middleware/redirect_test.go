@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/downloader"
 	"github.com/skeincrawl/skein/internal/weburl"
 )
 
@@ -248,4 +249,46 @@ func FuzzRedirectTarget(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A retry is sent although it was seen. That does not go on to where it is
+// redirected, which may be off the site, and seen as well.
+func TestRedirectOfRetry(t *testing.T) {
+	env, _ := newEnv(t, nil)
+	env.Spec.AllowedDomains = []string{"a.test"}
+	offsite := wrap(t, "offsite", env, respond(&crawl.Response{Status: 200}))
+	hop := wrap(t, "redirect", env, respond(&crawl.Response{Status: 302, Header: header("Location", "http://b.test/")}))
+	for _, wish := range []bool{false, true} {
+		again, ok := downloader.NewRetryPolicy(env).Next(&crawl.Request{URL: "http://a.test/", DontFilter: wish}, "x")
+		if !ok || !again.DontFilter {
+			t.Fatalf("the retry is %+v", again)
+		}
+		_, err := hop.Fetch(t.Context(), again)
+		to := rescheduled(err)
+		if to == nil || to.DontFilter != wish {
+			t.Fatalf("DontFilter of the spider = %v, of the redirect of a retry: %+v", wish, to)
+		}
+		if _, err := offsite.Fetch(t.Context(), to); (err == nil) != wish {
+			t.Errorf("DontFilter of the spider = %v, off the site: %v", wish, err)
+		}
+	}
+	back := &crawl.Request{URL: "http://b.test/", Trail: crawl.Trail{Redirects: []crawl.Hop{{URL: "http://b.test/", Status: 302}}}}
+	_, err := hop.Fetch(t.Context(), back)
+	if to := rescheduled(err); to == nil || !to.DontFilter || !to.Trail.Unfiltered {
+		t.Errorf("a redirect back is %+v, want one that is sent again", to)
+	} else if _, err := offsite.Fetch(t.Context(), to); err == nil {
+		t.Error("a redirect back may leave the site")
+	}
+}
+
+// The name of the host goes on within an origin only.
+func TestRedirectDropsHost(t *testing.T) {
+	env, _ := newEnv(t, nil)
+	for location, want := range map[string]string{"/x": "virtual.test", "http://b.test/": "", "http://a.test:81/": ""} {
+		f := wrap(t, "redirect", env, respond(&crawl.Response{Status: 302, Header: header("Location", location)}))
+		_, err := f.Fetch(t.Context(), &crawl.Request{URL: "http://a.test/", Header: header("host", "virtual.test")})
+		if to := rescheduled(err); to == nil || to.Header.Get("Host")+strings.Join(to.Header["host"], "") != want {
+			t.Errorf("to %s: %+v, want the Host %q", location, to, want)
+		}
+	}
 }

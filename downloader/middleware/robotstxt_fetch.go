@@ -46,6 +46,7 @@ func (f *robotsFetcher) read(ctx context.Context, origin string, via *crawl.Requ
 	defer cancel()
 	r := robotsRequest(origin+robotsPath, &via.Options)
 	resp, err := f.follow(limited, r)
+	defer downloader.Holds(ctx, 0)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -80,6 +81,7 @@ func (f *robotsFetcher) follow(ctx context.Context, r *crawl.Request) (*crawl.Re
 			return resp, nil
 		}
 		r = robotsRequest(to, &r.Options)
+		downloader.Holds(ctx, 0)
 	}
 }
 

@@ -92,6 +92,10 @@ func TestRobotsTxt(t *testing.T) {
 	for url, want := range map[string]bool{
 		"http://site.local/allowed":                       true,
 		"http://site.local/admin/main":                    false,
+		"http://site.local/x/../admin/main":               false,
+		"http://site.local/./admin/main":                  false,
+		"http://site.local/x/%2E%2e/admin/main":           false,
+		`http://site.local/x\..\admin/main`:               false,
 		"http://site.local/wiki/K%C3%A4ytt%C3%A4j%C3%A4:": false,
 		"http://site.local/?q=/admin/":                    true,
 		"http://site.local/robots.txt":                    true,
@@ -110,7 +114,7 @@ func TestRobotsTxt(t *testing.T) {
 		t.Errorf("fetched %q, want one for each origin", w.fetched)
 	}
 	wantStats(t, w.env, map[string]int64{
-		"robotstxt/request_count": 3, "robotstxt/response_count": 3, "robotstxt/response_status_count/200": 3, "robotstxt/forbidden": 3,
+		"robotstxt/request_count": 3, "robotstxt/response_count": 3, "robotstxt/response_status_count/200": 3, "robotstxt/forbidden": 7,
 	})
 	wantLog(t, w.log, "Forbidden by robots.txt: <GET http://site.local/admin/main>", 1)
 }
