@@ -50,9 +50,9 @@ func compress(open func(io.Writer) io.WriteCloser, text string) string {
 	return b.String()
 }
 
-// bomb returns the replies of a trap whose body is 64 MiB large when it is decoded.
+// bomb returns the replies of a trap whose body is 16 MiB large when it is decoded.
 // It is made when somebody asks for it.
 func bomb(coding string, open func(io.Writer) io.WriteCloser) replies {
-	made := sync.OnceValue(func() string { return compress(open, strings.Repeat("\x00", 64<<20)) })
+	made := sync.OnceValue(func() string { return compress(open, strings.Repeat("\x00", 16<<20)) })
 	return replies{"": func(v *visit) { v.send(page("200 OK", html+"Content-Encoding: "+coding+"\r\n", made())) }}
 }

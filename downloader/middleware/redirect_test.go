@@ -251,7 +251,7 @@ func FuzzRedirectTarget(f *testing.F) {
 	})
 }
 
-// A retry is sent although it was seen. That does not go on to where it is
+// apify/crawlee-python#1606: a retry is sent although it was seen. That does not go on to where it is
 // redirected, which may be off the site, and seen as well.
 func TestRedirectOfRetry(t *testing.T) {
 	env, _ := newEnv(t, nil)

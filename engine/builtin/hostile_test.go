@@ -79,7 +79,7 @@ func (v *victim) Parse(_ context.Context, r *crawl.Response, out crawl.Out) erro
 	links := 0
 	for l := range r.Links() {
 		links++
-		out.Request(&crawl.Request{URL: l.URL, DontFilter: true, Meta: r.Request.Meta, Errback: v.Failed})
+		out.Request(&crawl.Request{URL: l.URL, DontFilter: v.rounds > 1, Meta: r.Request.Meta, Errback: v.Failed})
 	}
 	if links == 0 {
 		v.note(r.Request, crawltest.Outcome{Status: r.Status, Text: text(r), Flags: r.Flags})
@@ -167,13 +167,15 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-var requests = flag.Int("requests", 1000, "how many requests TestHostileLeaks sends at least")
+var requests = flag.Int("requests", 500, "how many requests TestHostileLeaks sends at least")
 
 // However many of the traps are walked into, nothing of them stays: no goroutine,
 // no open file, no memory.
 func TestHostileLeaks(t *testing.T) {
 	_, addr := hostile(t)
-	v := &victim{addr: addr, traps: slices.DeleteFunc(crawltest.Traps(), func(t crawltest.Trap) bool { return t.Options.Timeout > 0 })}
+	v := &victim{addr: addr, traps: slices.DeleteFunc(crawltest.Traps(), func(t crawltest.Trap) bool {
+		return t.Options.Timeout > 0 || t.Name == "redirect/seen" // which ends more often if nothing is filtered
+	})}
 	v.rounds = *requests/len(v.traps) + 1
 	ends := v.rounds * len(v.traps)
 	var before, after uint64
