@@ -15,7 +15,8 @@ const (
 	robotsPath     = "/robots.txt"
 	robotsLifetime = 24 * time.Hour   // of a file (RFC 9309 §2.4)
 	robotsPenance  = 10 * time.Minute // during which a server that could not be asked is left alone
-	maxRobots      = 50_000           // files in memory; they take about 2 KiB
+	maxRobots      = 100 << 20        // bytes that the files may take in memory, about 2 KiB each
+	robotsEntryMin = 512              // bytes that an origin takes besides its name and its file
 )
 
 // A robotsFile is what the robots.txt of an origin said.
@@ -36,6 +37,14 @@ func (f *robotsFile) delay(tokens []string) time.Duration {
 	return f.file.For(tokens...).Delay()
 }
 
+// size returns about what the file takes in memory, in bytes.
+func (f *robotsFile) size() int {
+	if f == nil || f.file == nil {
+		return 0
+	}
+	return f.file.Size()
+}
+
 // A robotsSource reads the robots.txt of an origin, on the same ways as a request
 // goes. It is safe for concurrent use. The only error is that of a context which
 // ended: what else goes wrong is an answer.
@@ -51,6 +60,7 @@ type robotsCache struct {
 
 	mu      sync.Mutex
 	origins map[string]*robotsEntry
+	size    int // about what they take, in bytes
 }
 
 // A robotsEntry is an origin. One of both is there, or both: while a file is
@@ -58,6 +68,7 @@ type robotsCache struct {
 type robotsEntry struct {
 	file     *robotsFile
 	fetching chan struct{} // closed when the fetch has ended
+	size     int           // about what it takes, in bytes
 }
 
 func newRobotsCache(source robotsSource) *robotsCache {
@@ -102,8 +113,8 @@ func (c *robotsCache) look(origin, proxy string, now time.Time) (f *robotsFile, 
 	defer c.mu.Unlock()
 	e := c.origins[origin]
 	if e == nil {
-		c.makeRoom()
-		e = &robotsEntry{}
+		e = &robotsEntry{size: robotsEntryMin + len(origin)}
+		c.size += e.size
 		c.origins[origin] = e
 	}
 	switch {
@@ -116,15 +127,15 @@ func (c *robotsCache) look(origin, proxy string, now time.Time) (f *robotsFile, 
 	return nil, e.fetching, true
 }
 
-// makeRoom forgets any origin but those being fetched when there are too many.
+// makeRoom forgets any origins but those being fetched while they take too much.
 func (c *robotsCache) makeRoom() {
-	if len(c.origins) < maxRobots {
-		return
-	}
 	for origin, e := range c.origins {
-		if e.fetching == nil {
-			delete(c.origins, origin)
+		if c.size <= maxRobots {
 			return
+		}
+		if e.fetching == nil {
+			c.size -= e.size
+			delete(c.origins, origin)
 		}
 	}
 }
@@ -139,8 +150,10 @@ func (c *robotsCache) fetch(ctx context.Context, origin string, r *crawl.Request
 		e := c.origins[origin]
 		if f != nil {
 			f.follow(e.file)
-			e.file = f
+			grown := f.size() - e.file.size()
+			e.file, e.size, c.size = f, e.size+grown, c.size+grown
 		}
+		c.makeRoom()
 		close(e.fetching)
 		e.fetching = nil
 	}()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/skeincrawl/skein/crawl"
 	"github.com/skeincrawl/skein/downloader"
+	"github.com/skeincrawl/skein/internal/robots"
 )
 
 // RFC 9309 §2.4: a file counts for a day; if it can not be had again it goes on
@@ -151,19 +153,42 @@ func TestRobotsTxtPanic(t *testing.T) {
 	}
 }
 
+// robotsSourceFunc answers as a server does.
+type robotsSourceFunc func() *robotsFile
+
+func (f robotsSourceFunc) read(context.Context, string, *crawl.Request) (*robotsFile, error) {
+	return f(), nil
+}
+
+// The memory of the cache is bounded, whether there are many files or large ones.
 func TestRobotsCacheIsBounded(t *testing.T) {
 	t.Parallel()
-	c := newRobotsCache(nil)
-	c.look("http://fetching.test", "", time.Now())
-	for i := range maxRobots + 100 {
-		origin := fmt.Sprint("http://", i, ".test")
-		if _, _, mine := c.look(origin, "", time.Now()); !mine {
-			t.Fatal("a fresh origin has a file")
-		}
-		c.origins[origin] = &robotsEntry{file: &robotsFile{}}
+	var names strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&names, "User-agent: %x\n", i)
 	}
-	if n := len(c.origins); n != maxRobots || c.origins["http://fetching.test"] == nil {
-		t.Errorf("%d origins are kept, want %d with the one being fetched", n, maxRobots)
+	for _, text := range []string{"User-agent: *\nDisallow: /x", names.String()} {
+		file := robots.Parse([]byte(text))
+		c := newRobotsCache(robotsSourceFunc(func() *robotsFile {
+			return &robotsFile{file: file, expires: time.Now().Add(robotsLifetime)}
+		}))
+		c.look("http://fetching.test", "", time.Now())
+		fits := maxRobots / (robotsEntryMin + len("http://12345.test") + file.Size())
+		for i := range fits + fits/4 {
+			if _, err := c.file(t.Context(), fmt.Sprint("http://", 10_000+i, ".test"), get("")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := len(c.origins); n < fits-1 || n > fits+2 || c.size > maxRobots || c.origins["http://fetching.test"] == nil {
+			t.Errorf("%d origins of %d bytes are kept, want about %d with the one being fetched", n, c.size, fits)
+		}
+		sum := 0
+		for _, e := range c.origins {
+			sum += e.size
+		}
+		if sum != c.size {
+			t.Errorf("the size is %d, the entries have %d", c.size, sum)
+		}
 	}
 }
 

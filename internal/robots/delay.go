@@ -9,29 +9,24 @@ import (
 // maxDelay bounds what a file can ask for: some thirty years.
 const maxDelay = 1e9 // seconds
 
-// Delay returns the least time that the file wants between two requests of the
-// crawler: the longest of its Crawl-delay and Request-rate records, 0 if there is
-// none. The hours of a rate that has some are not looked at: it counts all day.
-// RFC 9309 does not have these records; §2.2.4 lets a crawler read them.
-func (r Rules) Delay() time.Duration {
-	longest := time.Duration(0)
-	for _, g := range r {
-		longest = max(longest, g.delay)
-	}
-	return longest
-}
-
-// delay files what a record asks for under the user-agent lines right before it.
-// It ends no group: the rules that follow are for all names before them.
+// delay takes what a record asks of the user-agent lines right before it. It ends
+// no group: the rules that follow are for all names before them.
 func (p *parser) delay(seconds float64, ok bool) {
 	p.inRow = false
-	if !ok || seconds <= 0 {
-		return
+	if ok && seconds > 0 {
+		p.rowDelay = max(p.rowDelay, time.Duration(min(seconds, maxDelay)*float64(time.Second)))
 	}
-	g := &group{delay: time.Duration(min(seconds, maxDelay) * float64(time.Second))}
-	for _, name := range p.row {
-		p.file.agents[name] = append(p.file.agents[name], g)
+}
+
+// endRow files the delay of a row under its names, once for all records of it: a
+// file may have as many names as records.
+func (p *parser) endRow() {
+	if p.rowDelay > 0 {
+		for name := range p.row {
+			p.file.delays[name] = max(p.file.delays[name], p.rowDelay)
+		}
 	}
+	p.row, p.rowDelay = map[string]bool{}, 0
 }
 
 // period reads a time in seconds such as 10, 0.5 or 10s, or in another unit such

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/text/encoding/unicode"
 )
@@ -14,13 +15,17 @@ import (
 // a file longer than [MaxSize] the lines that are not whole within it do not
 // count.
 func Parse(body []byte) *File {
-	p := parser{file: &File{agents: map[string][]*group{}}}
+	p := parser{
+		file:  &File{agents: map[string][]*group{}, delays: map[string]time.Duration{}, size: fileSize},
+		names: map[string]bool{}, row: map[string]bool{},
+	}
 	for line := range lines(string(head(body))) {
 		key, value, ok := split(line)
 		if ok {
 			p.record(key, value)
 		}
 	}
+	p.endRow()
 	p.end()
 	return p.file
 }
@@ -101,12 +106,13 @@ func isUserAgent(key string) bool {
 
 // A parser collects groups.
 type parser struct {
-	file   *File
-	names  []string // the user-agent lines of the group
-	group  *group   // nil before the first of its rules
-	opened bool
-	row    []string // the user-agent lines that came last, with no rule and no delay among them
-	inRow  bool
+	file     *File
+	names    map[string]bool // in the user-agent lines of the group
+	group    *group          // nil before the first of its rules
+	opened   bool
+	row      map[string]bool // in the user-agent lines that came last, with no rule and no delay among them
+	rowDelay time.Duration   // the longest that was asked of them
+	inRow    bool
 }
 
 // record takes one line. Those that are no rule, such as Sitemap, neither end a
@@ -144,7 +150,8 @@ func (p *parser) agents(value string) {
 		p.end()
 	}
 	if !p.inRow {
-		p.row, p.inRow = nil, true
+		p.endRow()
+		p.inRow = true
 	}
 	p.opened = true
 	for name := range strings.SplitSeq(value, ",") {
@@ -157,13 +164,11 @@ func (p *parser) agent(value string) {
 	if rest, ok := strings.CutPrefix(value, anyAgent); ok && (rest == "" || rest[0] >= 0x80 || token(rest[:1]) == "") {
 		name = anyAgent
 	}
-	if name == "" {
+	if name == "" || p.row[name] {
 		return
 	}
-	p.row = append(p.row, name)
-	if !slices.Contains(p.names, name) {
-		p.names = append(p.names, name)
-	}
+	name = strings.Clone(name) // a part of the text would keep all of it in memory
+	p.row[name], p.names[name] = true, true
 }
 
 // rule adds a rule to the group. Rules before the first user-agent line belong
@@ -178,6 +183,7 @@ func (p *parser) rule(pattern string, allow bool) {
 	}
 	if r, ok := newRule(pattern, allow); ok {
 		p.group.rules = append(p.group.rules, r)
+		p.file.size += ruleSize + len(r.pattern)
 	}
 }
 
@@ -205,8 +211,8 @@ func (p *parser) end() {
 		}
 		return 1
 	})
-	for _, name := range p.names {
-		p.file.agents[name] = append(p.file.agents[name], p.group)
+	for name := range p.names {
+		p.file.add(name, p.group)
 	}
-	p.names, p.group = nil, nil
+	p.names, p.group = map[string]bool{}, nil
 }

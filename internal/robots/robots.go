@@ -14,21 +14,32 @@ const MaxSize = 500 << 10
 // A File is a parsed robots.txt. The zero value allows everything. It is
 // immutable and safe for concurrent use.
 type File struct {
-	agents map[string][]*group // by product token in lower case, anyAgent for all others
+	agents map[string][]*group      // by product token in lower case, anyAgent for all others
+	delays map[string]time.Duration // that the file asks for, by the same tokens; they are in agents too
+	size   int
 }
 
 // anyAgent is the token of the group for crawlers that have none of their own.
 const anyAgent = "*"
 
 // A group is the rules that follow one or more user-agent lines, the longest
-// pattern first and of equally long ones those that allow, or the delay that does.
+// pattern first and of equally long ones those that allow.
 type group struct {
 	rules []rule
-	delay time.Duration
 }
 
-// Rules are the rules of a file for one crawler. None allow everything.
-type Rules []*group
+// Rules are the rules of a file for one crawler. The zero value has none, and
+// allows everything.
+type Rules struct {
+	groups []*group
+	delay  time.Duration
+}
+
+// Delay returns the least time that the file wants between two requests of the
+// crawler: the longest of its Crawl-delay and Request-rate records, 0 if there is
+// none. The hours of a rate that has some are not looked at: it counts all day.
+// RFC 9309 does not have these records; §2.2.4 lets a crawler read them.
+func (r Rules) Delay() time.Duration { return r.delay }
 
 // For returns the rules for a crawler with these product tokens: those of all
 // groups that name the longest of its tokens which the file knows, else those
@@ -44,7 +55,7 @@ func (f *File) For(tokens ...string) Rules {
 			}
 		}
 	}
-	return f.agents[best]
+	return Rules{groups: f.agents[best], delay: f.delays[best]}
 }
 
 // family returns the name of which a token is a kind: without the digits behind
@@ -66,7 +77,7 @@ func (r Rules) Allowed(path string) bool {
 	}
 	path = canonicalPath(path)
 	allowed, longest := true, -1
-	for _, g := range r {
+	for _, g := range r.groups {
 		i := slices.IndexFunc(g.rules, func(r rule) bool { return r.matches(path) })
 		if i < 0 {
 			continue
