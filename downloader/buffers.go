@@ -31,9 +31,7 @@ type Buffers struct{ pool sync.Pool }
 // the [Budget] of the context, if there is one: then Read may wait, and fails with
 // the cause of ctx if that ends first.
 func (b *Buffers) Read(ctx context.Context, r io.Reader, size, limit int64) ([]byte, error) {
-	if limit <= 0 {
-		limit = math.MaxInt64 - 1
-	}
+	limit = bounded(limit)
 	m := &meter{ctx: ctx, share: shareOf(ctx)}
 	if 0 <= size && size <= maxExact {
 		if err := m.to(size + 1); err != nil {
@@ -60,6 +58,15 @@ func (b *Buffers) Read(ctx context.Context, r io.Reader, size, limit int64) ([]b
 		err = m.to(int64(len(own)))
 	}
 	return own, err
+}
+
+// bounded returns a limit to which one can be added, for one of which 0 or less is
+// none.
+func bounded(limit int64) int64 {
+	if limit <= 0 || limit == math.MaxInt64 {
+		return math.MaxInt64 - 1
+	}
+	return limit
 }
 
 // readInto appends what r holds to dst, at most limit bytes and one.

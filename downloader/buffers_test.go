@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
+	"path/filepath"
+	"strings"
 	"testing"
 	"testing/iotest"
 )
@@ -13,7 +16,7 @@ func TestBuffersRead(t *testing.T) {
 	for _, size := range []int{0, 1, 511, newBuffer - 1, newBuffer, newBuffer + 1, 3 * newBuffer, maxPooled + 5, 3 * maxPooled} {
 		want := bytes.Repeat([]byte("0123456789"), size/10+1)[:size]
 		for _, hint := range []int64{-1, 0, int64(size), int64(size) - 1, int64(size) + 1, 10 * int64(size)} {
-			for _, limit := range []int64{0, int64(size), int64(size) + 1} {
+			for _, limit := range []int64{0, int64(size), int64(size) + 1, math.MaxInt64} {
 				got, err := b.Read(t.Context(), bytes.NewReader(want), hint, limit)
 				if err != nil || !bytes.Equal(got, want) {
 					t.Fatalf("size %d, hint %d, limit %d: %d bytes, %v", size, hint, limit, len(got), err)
@@ -44,6 +47,24 @@ func TestBuffersReadErrors(t *testing.T) {
 		cut := io.MultiReader(bytes.NewReader(body), iotest.ErrReader(io.ErrUnexpectedEOF))
 		if got, err = b.Read(t.Context(), cut, hint, 0); !errors.Is(err, io.ErrUnexpectedEOF) || len(got) != 1000 {
 			t.Errorf("hint %d: %d bytes, %v, want 1000 and an unexpected EOF", hint, len(got), err)
+		}
+	}
+}
+
+// A file without bounds is copied as a whole.
+func TestLocalFileCopy(t *testing.T) {
+	t.Parallel()
+	for limit, tooLarge := range map[int64]bool{0: false, 2: true, 3: false, math.MaxInt64: false} {
+		f, err := newLocalFile(filepath.Join(t.TempDir(), "f"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := f.copy(strings.NewReader("abc"), limit)
+		if n != 3 || errors.Is(err, ErrTooLarge) != tooLarge || err != nil && !tooLarge {
+			t.Errorf("limit %d: %d bytes, %v", limit, n, err)
+		}
+		if err := f.finish(nil); err != nil {
+			t.Error(err)
 		}
 	}
 }

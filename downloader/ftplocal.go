@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
-	"math"
 	"os"
 )
 
@@ -36,9 +35,7 @@ func (f *localFile) Write(p []byte) (int, error) {
 // copy writes what r holds, and returns how much that was. If there are more than
 // limit bytes, the error is [ErrTooLarge]; a limit of 0 is none.
 func (f *localFile) copy(r io.Reader, limit int64) (int64, error) {
-	if limit <= 0 {
-		limit = math.MaxInt64 - 1
-	}
+	limit = bounded(limit)
 	n, err := io.Copy(f, io.LimitReader(r, limit+1))
 	if err == nil && n > limit {
 		err = ErrTooLarge

@@ -72,8 +72,11 @@ type Ended struct {
 }
 
 // NewSlots returns slots of which none was used yet. A Concurrency below 1
-// counts as 1.
+// counts as 1, a delay of more than 1e9 seconds as that many.
 func NewSlots(cfg SlotsConfig) *Slots {
+	for _, d := range []*time.Duration{&cfg.Delay, &cfg.StartDelay, &cfg.MaxDelay, &cfg.MaxCrawlDelay} {
+		*d = min(*d, maxDelay)
+	}
 	return &Slots{cfg: cfg, params: newSlotTable(cfg), m: map[string]*slot{}, rand: rand.Float64}
 }
 

@@ -124,7 +124,7 @@ func (p slotParams) changed(c crawl.SlotChange) *slotParams {
 		p.concurrency = c.Concurrency
 	}
 	if c.Delay != nil {
-		p.delay, p.ownDelay = *c.Delay, true
+		p.delay, p.ownDelay = min(*c.Delay, maxDelay), true
 	}
 	if c.Randomize != nil {
 		p.randomize = *c.Randomize

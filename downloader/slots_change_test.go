@@ -1,6 +1,7 @@
 package downloader
 
 import (
+	"math"
 	"reflect"
 	"strings"
 	"sync"
@@ -106,6 +107,46 @@ func TestSlotsChangeThrottled(t *testing.T) {
 	s.memory.unlearn("b")
 	if got := s.memory.recall("b").Delay; got != 0 {
 		t.Errorf("%v is remembered", got)
+	}
+}
+
+// A delay beyond all bounds is one nevertheless, whatever it is multiplied by.
+func TestSlotsEndlessDelays(t *testing.T) {
+	t.Parallel()
+	const endless = time.Duration(math.MaxInt64)
+	for name, cfg := range map[string]SlotsConfig{
+		"Delay":       {Delay: endless},
+		"Slots":       {Slots: map[string]any{"a": map[string]any{"delay": 9e9}}},
+		"StartDelay":  {AutoThrottle: true, Target: 1, StartDelay: endless, MaxDelay: time.Minute},
+		"MaxDelay":    {AutoThrottle: true, Target: 1e-12, MaxDelay: endless},
+		"crawl delay": {Obey: true, CrawlDelay: "enforce", MaxCrawlDelay: endless},
+		"Change":      {},
+	} {
+		cfg.Randomize = true
+		s := NewSlots(cfg)
+		s.rand = func() float64 { return 0.9 }
+		if name == "Change" {
+			delay := endless
+			if _, err := s.Change("a", crawl.SlotChange{Delay: &delay}, at(0)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.SlowDown("a", endless, at(0))
+		for range 2 { // also what AutoThrottle makes of an endless one
+			s.Take("a", at(0))
+			s.Sent("a", at(0))
+			s.Free("a", at(0), Ended{Sent: true, Status: 503, Latency: time.Second})
+		}
+		until := 15 * 365 * 24 * 3600.0
+		switch name {
+		case "StartDelay": // which MaxDelay bounds
+			until = 50
+		case "crawl delay": // which counts for a day
+			until = 24*3600 - 1
+		}
+		if ok, _ := s.Ready("a", at(until)); ok {
+			t.Errorf("%s: the slot is ready after %g s", name, until)
+		}
 	}
 }
 

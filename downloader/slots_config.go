@@ -107,7 +107,7 @@ func (p slotParams) with(v any) *slotParams {
 		p.concurrency = max(n, 1)
 	}
 	if d, err := settings.Duration(m["delay"]); err == nil {
-		p.delay, p.ownDelay = d, true
+		p.delay, p.ownDelay = min(d, maxDelay), true
 	}
 	if b, ok := m["randomize_delay"].(bool); ok {
 		p.randomize = b

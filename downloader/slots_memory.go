@@ -33,10 +33,13 @@ func (l *lesson) delay() time.Duration { return duration(l.Delay) }
 
 func (l *lesson) crawlDelay() time.Duration { return duration(l.CrawlDelay) }
 
-// duration returns as much of a number of seconds as a Duration can hold.
+// maxDelay is the longest delay that a slot can have, some thirty years: a few
+// times as much can still be added to a time.
+const maxDelay = 1e9 * time.Second
+
+// duration returns a number of seconds that is no longer than maxDelay.
 func duration(seconds float64) time.Duration {
-	const most = 1e9
-	return time.Duration(min(seconds, most) * float64(time.Second))
+	return time.Duration(min(seconds, maxDelay.Seconds()) * float64(time.Second))
 }
 
 // learn takes what was learned about a slot: those members of news that are not

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -102,10 +103,13 @@ func (m *memUsage) look() (int64, error) {
 	return m.max, nil
 }
 
+// bytesOf returns a number of MiB in bytes, or as many as an int64 can hold.
+func bytesOf(mib int) int64 { return min(int64(mib), math.MaxInt64>>20) << 20 }
+
 // judge holds the memory against the limits. Lines are Scrapy's.
 func (m *memUsage) judge(ctx context.Context, used int64) {
 	if m.Limit > 0 {
-		if used > int64(m.Limit)<<20 {
+		if used > bytesOf(m.Limit) {
 			m.stats.Set("memusage/limit_reached", 1)
 			m.log.Error().Msgf("Memory usage exceeded %dMiB. Shutting down the crawl...", m.Limit)
 			m.close("memusage_exceeded")
@@ -113,7 +117,7 @@ func (m *memUsage) judge(ctx context.Context, used int64) {
 			m.log.Info().Msgf("Peak memory usage is %dMiB", used>>20)
 		}
 	}
-	if m.Warning > 0 && used > int64(m.Warning)<<20 && !m.warned {
+	if m.Warning > 0 && used > bytesOf(m.Warning) && !m.warned {
 		m.warned = true
 		m.stats.Set("memusage/warning_reached", 1)
 		m.log.Warn().Msgf("Memory usage reached %dMiB", m.Warning)

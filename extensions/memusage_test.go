@@ -89,6 +89,13 @@ func TestMemUsage(t *testing.T) {
 			log:      []string{"info memusage Peak memory usage is 100MiB"},
 		},
 		{
+			name:     "limits beyond all bounds",
+			readings: []memory{{100 * mib, 100 * mib}},
+			settings: []string{"MEMUSAGE_LIMIT_MB=8796093022208", "MEMUSAGE_WARNING_MB=9223372036854775807"},
+			stats:    map[string]any{"memusage/startup": int64(100 * mib), "memusage/current": int64(100 * mib), "memusage/max": int64(100 * mib)},
+			log:      []string{"info memusage Peak memory usage is 100MiB"},
+		},
+		{
 			name:     "warned once",
 			readings: []memory{{10 * mib, 10 * mib}, {51 * mib, 51 * mib}, {52 * mib, 52 * mib}},
 			settings: []string{"MEMUSAGE_WARNING_MB=50"},

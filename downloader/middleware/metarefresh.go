@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/skeincrawl/skein/crawl"
 	"github.com/skeincrawl/skein/downloader"
@@ -87,7 +86,7 @@ func (m *metaRefresh) target(resp *crawl.Response) string {
 	text := page.Text()
 	first := firstChars(text, refreshChars)
 	delay, ref, ok := findRefresh(first, len(first) == len(text), m.cfg.Ignore)
-	if !ok || delay >= time.Duration(m.cfg.MaxDelay)*time.Second {
+	if !ok || delay.Seconds() >= float64(m.cfg.MaxDelay) {
 		return ""
 	}
 	target, err := page.Join(ref)

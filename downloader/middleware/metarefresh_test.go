@@ -3,6 +3,7 @@ package middleware
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -130,6 +131,10 @@ func TestMetaRefreshNot(t *testing.T) {
 	env, _ := newEnv(t, map[string]any{"METAREFRESH_IGNORE_TAGS": []string{}})
 	if got, err := refreshed(t, env, &crawl.Request{URL: "http://a.test/"}, "<noscript>"+body+"</noscript>"); got == nil {
 		t.Errorf("noscript that counts: %v", err)
+	}
+	patient, _ := newEnv(t, map[string]any{"METAREFRESH_MAXDELAY": math.MaxInt})
+	if got, err := refreshed(t, patient, &crawl.Request{URL: "http://a.test/"}, metaTag("999999; url=/n")); got == nil {
+		t.Errorf("a time without bounds: %v", err)
 	}
 	wide := crawl.Request{URL: "http://a.test/", Options: crawl.Options{AnyStatus: true, Statuses: []int{200}}}
 	if got, err := refreshed(t, env, &wide, body); got == nil {
