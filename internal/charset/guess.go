@@ -17,6 +17,10 @@ const (
 	// all ASCII.
 	sampled = 2048
 
+	// before is how many letters of ASCII in front of another one are looked at.
+	// Words are not longer, but texts without any space are.
+	before = 64
+
 	// least is how many of these bytes it takes for a guess.
 	least = 6
 
@@ -146,7 +150,7 @@ func highBytes(text []byte) []byte {
 			break
 		}
 		start := n
-		for start > 0 && isLetter(text[start-1]) {
+		for start > 0 && n-start < before && isLetter(text[start-1]) {
 			start--
 		}
 		end := n

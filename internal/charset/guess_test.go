@@ -58,6 +58,31 @@ func TestGuess(t *testing.T) {
 	}
 }
 
+// Letters without any space in front of a text take no place of it in what is
+// looked at.
+func TestGuessAfterLetters(t *testing.T) {
+	t.Parallel()
+	text := strings.ToLower(texts[0].text) // as the rest of a word
+	russian, err := charmap.Windows1251.NewEncoder().String(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{before - 1, before, sampled, 1 << 20} {
+		body := strings.Repeat("a", n) + russian
+		got := Guess([]byte(body))
+		if got == nil {
+			t.Errorf("after %d letters: no guess", n)
+			continue
+		}
+		if s, err := got.NewDecoder().String(body); err != nil || !strings.HasSuffix(s, text) {
+			t.Errorf("after %d letters: taken for %v, %v", n, got, err)
+		}
+		if got := len(highBytes([]byte(body))); got > 2*sampled {
+			t.Errorf("after %d letters: %d bytes are looked at", n, got)
+		}
+	}
+}
+
 // Most of what says nothing is windows-1252, and has to stay so.
 func TestGuessWestern(t *testing.T) {
 	t.Parallel()
