@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -93,11 +92,13 @@ func ofConnection(name string) bool {
 
 // kept returns the fields of a response's header that are stored.
 func kept(h http.Header) http.Header {
-	named := list(h["Connection"])
+	named := map[string]bool{}
+	for _, name := range list(h["Connection"]) {
+		named[strings.ToLower(name)] = true
+	}
 	out := make(http.Header, len(h))
 	for name, v := range h {
-		mentioned := slices.ContainsFunc(named, func(n string) bool { return strings.EqualFold(n, name) })
-		if !ofConnection(name) && !mentioned {
+		if !ofConnection(name) && !named[strings.ToLower(name)] {
 			out[name] = v
 		}
 	}
