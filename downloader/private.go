@@ -20,7 +20,8 @@ func embedded(addr netip.Addr) netip.Addr {
 	b := addr.As16()
 	at := -1
 	switch {
-	case prefix("64:ff9b::/96").Contains(addr): // NAT64, RFC 6052
+	case prefix("64:ff9b::/96").Contains(addr), // NAT64, RFC 6052
+		prefix("::ffff:0:0:0/96").Contains(addr): // IPv4-translated, RFC 2765
 		at = 12
 	case prefix("2002::/16").Contains(addr): // 6to4, RFC 3056
 		at = 2
