@@ -105,6 +105,9 @@ func (s *Share) Yield() {
 // Those of a response that is thrown away are given back by that.
 func Holds(ctx context.Context, bytes int) { shareOf(ctx).Set(int64(bytes)) }
 
+// Yield is [Share.Yield] for the share of a context.
+func Yield(ctx context.Context) { shareOf(ctx).Yield() }
+
 // add takes more bytes, as soon as there are some, or gives bytes back. The error
 // is the cause of ctx if that ended first.
 func (s *Share) add(ctx context.Context, bytes int64) error {

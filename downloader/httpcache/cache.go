@@ -1,6 +1,7 @@
 package httpcache
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -70,6 +71,7 @@ type cache struct {
 	invalidator Invalidator
 	ager        Ager
 
+	buffers  downloader.Buffers
 	saving   locks
 	saveTold atomic.Bool // that nothing can be stored
 }
@@ -91,17 +93,15 @@ func (c *cache) Fetch(ctx context.Context, r *crawl.Request) (*crawl.Response, e
 	if err != nil {
 		return nil, err
 	}
-	x := &exchange{r: r, key: key}
-	all := c.load(ctx, r, key)
-	if i := slices.IndexFunc(all, func(s *Stored) bool { return c.matches(r, s) }); i >= 0 {
-		x.best = all[i]
-	}
+	x := &exchange{r: r, key: key, best: c.find(ctx, r, key)}
 	switch {
+	case ctx.Err() != nil: // it may have had to wait for memory
+		return nil, fmt.Errorf("look for %v in the cache: %w", r, context.Cause(ctx))
 	case x.best == nil:
 		c.count("miss")
 	case c.policy.Fresh(r, x.best):
 		c.count("hit")
-		return c.answer(r, x.best), nil
+		return c.answer(ctx, r, x.best), nil
 	}
 	if x.best == nil && c.cfg.IgnoreMissing || parseDirectives(r.Header).has("only-if-cached") {
 		c.count("ignore")
@@ -121,6 +121,22 @@ func (c *cache) key(r *crawl.Request) (string, error) {
 		return "", fmt.Errorf("look for %v in the cache: %w", r, err)
 	}
 	return hex.EncodeToString(fp[:]), nil
+}
+
+// find returns what is stored for a request, nil if nothing is. Of the other variants
+// it leaves nothing in memory.
+func (c *cache) find(ctx context.Context, r *crawl.Request, key string) *Stored {
+	all := c.load(ctx, r, key)
+	i := slices.IndexFunc(all, func(s *Stored) bool { return c.matches(r, s) })
+	if i < 0 {
+		downloader.Holds(ctx, 0)
+		return nil
+	}
+	if len(all) > 1 {
+		all[i].Body = bytes.Clone(all[i].Body)
+	}
+	downloader.Holds(ctx, len(all[i].Body))
+	return all[i]
 }
 
 // matches reports whether s is a response to what r asks for.
@@ -157,7 +173,7 @@ func (c *cache) void(ctx context.Context, r *crawl.Request) {
 // is as good as not there.
 func (c *cache) load(ctx context.Context, r *crawl.Request, key string) []*Stored {
 	all, err := c.read(ctx, key)
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		c.log.Warn().Err(err).Msgf("Error retrieving %v from the cache, treating it as a cache miss", r)
 		c.count("retrieve_error")
 	}
@@ -170,11 +186,11 @@ func (c *cache) read(ctx context.Context, key string) ([]*Stored, error) {
 	if err != nil || record == nil {
 		return nil, err
 	}
-	all, err := decode(record)
-	if err != nil {
+	all, err := decode(record, func(r io.Reader) ([]byte, error) { return c.buffers.Read(ctx, r, -1, 0) })
+	if err != nil && ctx.Err() == nil {
 		return nil, errors.Join(err, c.storage.Remove(ctx, key))
 	}
-	return all, nil
+	return all, err
 }
 
 // fetch sends a request for which nothing is stored.
@@ -196,7 +212,7 @@ func (c *cache) revalidate(ctx context.Context, x *exchange) (*crawl.Response, e
 	switch {
 	case err != nil && isNetwork(err) && (c.validator == nil || c.validator.Recover(x.r, x.best)):
 		c.count("errorrecovery")
-		return c.answer(x.r, x.best), nil
+		return c.answer(ctx, x.r, x.best), nil
 	case err != nil:
 		return nil, err
 	case c.validator != nil && c.validator.Valid(x.r, x.best, resp):
@@ -207,6 +223,7 @@ func (c *cache) revalidate(ctx context.Context, x *exchange) (*crawl.Response, e
 		resp.Request = x.r
 	}
 	c.count("invalidate")
+	x.best = nil
 	c.keep(ctx, x, resp, sent)
 	return resp, nil
 }
@@ -237,7 +254,7 @@ func (c *cache) confirmed(ctx context.Context, x *exchange, resp *crawl.Response
 		s = s.updated(resp.Header, sent)
 		c.save(ctx, x, s)
 	}
-	return c.answer(x.r, s)
+	return c.answer(ctx, x.r, s)
 }
 
 // isNetwork reports whether a fetch failed for a reason that says nothing about
@@ -251,7 +268,8 @@ func isNetwork(err error) bool {
 }
 
 // answer makes the response to r of a stored one.
-func (c *cache) answer(r *crawl.Request, s *Stored) *crawl.Response {
+func (c *cache) answer(ctx context.Context, r *crawl.Request, s *Stored) *crawl.Response {
+	downloader.Holds(ctx, len(s.Body))
 	header := s.Header
 	if c.ager != nil {
 		header = s.Header.Clone()
@@ -283,6 +301,7 @@ func (c *cache) keep(ctx context.Context, x *exchange, resp *crawl.Response, sen
 	if c.save(ctx, x, newStored(x.r, resp, sent)) {
 		c.count("store")
 	}
+	downloader.Holds(ctx, len(resp.Body))
 }
 
 // isWhole reports whether a response is all that there is, and no answer to a
@@ -318,12 +337,16 @@ func (c *cache) replace(ctx context.Context, x *exchange, s *Stored) error {
 		}
 		defer c.saving.unlock(x.key)
 		others, _ := c.read(ctx, x.key)
+		if ctx.Err() != nil {
+			return fmt.Errorf("read the other responses of the same URL: %w", context.Cause(ctx))
+		}
 		for _, old := range others {
 			if len(all) < maxVariants && !c.matches(x.r, old) {
 				all = append(all, old)
 			}
 		}
 	}
+	downloader.Holds(ctx, 2*bodies(all)) // the record is a copy of them
 	record, err := encode(all, c.cfg.Gzip)
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -17,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/skeincrawl/skein/crawl"
+	"github.com/skeincrawl/skein/downloader"
 	"github.com/skeincrawl/skein/settings"
 )
 
@@ -48,6 +48,7 @@ type filesystem struct {
 	dir string
 	log zerolog.Logger
 
+	buffers  downloader.Buffers
 	used     atomic.Int64 // bytes below Root: what the last sweep found and what was saved since
 	swept    atomic.Bool
 	sweeping sync.Mutex
@@ -63,33 +64,32 @@ func (f *filesystem) expired(written time.Time) bool {
 }
 
 // Load reads the file, and removes it instead if it has expired.
-func (f *filesystem) Load(_ context.Context, key string) ([]byte, error) {
-	record, written, err := read(f.path(key))
+func (f *filesystem) Load(ctx context.Context, key string) (record []byte, err error) {
+	path := f.path(key)
+	info, err := os.Stat(path)
+	if err == nil && f.expired(info.ModTime()) {
+		return nil, remove(path)
+	}
+	if err == nil {
+		record, err = f.read(ctx, path, info.Size())
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read a cached response: %w", err)
-	case f.expired(written):
-		return nil, remove(f.path(key))
 	}
 	return record, nil
 }
 
-// read returns the content of a file and when it was written.
-func read(path string) (content []byte, written time.Time, err error) {
+// read returns the content of a file of about some size.
+func (f *filesystem) read(ctx context.Context, path string, size int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, written, err
+		return nil, err
 	}
 	defer file.Close() //nolint:errcheck // it is only read.
-	info, err := file.Stat()
-	if err != nil {
-		return nil, written, err
-	}
-	content = make([]byte, info.Size())
-	_, err = io.ReadFull(file, content)
-	return content, info.ModTime(), err
+	return f.buffers.Read(ctx, file, size, 0)
 }
 
 // Save writes a file beside the place and moves it there.

@@ -3,6 +3,8 @@ package httpcache
 import (
 	"context"
 	"sync"
+
+	"github.com/skeincrawl/skein/downloader"
 )
 
 // locks lets one goroutine at a time change what is stored under a key.
@@ -18,6 +20,7 @@ func (l *locks) lock(ctx context.Context, key string) error {
 		if free == nil {
 			return nil
 		}
+		downloader.Yield(ctx) // who holds the key may wait for memory
 		select {
 		case <-free:
 		case <-ctx.Done():

@@ -32,29 +32,37 @@ func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.
 
 // encode returns the record of some responses.
 func encode(all []*Stored, compress bool) ([]byte, error) {
-	var rest []byte
+	record := make([]byte, headBytes, headBytes+len(all)<<10+bodies(all)) // with room for usual headers
 	for _, s := range all {
-		rest = s.append(rest)
+		record = s.append(record)
 	}
 	kind := plain
 	if compress {
-		var b bytes.Buffer
-		w := gzip.NewWriter(&b)
-		_, err := w.Write(rest)
+		b := bytes.NewBuffer(make([]byte, headBytes))
+		w := gzip.NewWriter(b)
+		_, err := w.Write(record[headBytes:])
 		if err = errors.Join(err, w.Close()); err != nil {
 			return nil, fmt.Errorf("compress: %w", err)
 		}
-		kind, rest = zipped, b.Bytes()
+		kind, record = zipped, b.Bytes()
 	}
-	record := make([]byte, 0, headBytes+len(rest))
-	record = append(append(record, magic...), kind)
-	record = binary.BigEndian.AppendUint32(record, checksum(rest))
-	return append(record, rest...), nil
+	record[copy(record, magic)] = kind
+	binary.BigEndian.PutUint32(record[headBytes-4:], checksum(record[headBytes:]))
+	return record, nil
 }
 
-// decode returns the responses of a record. Their bodies are parts of it unless
-// it is compressed.
-func decode(record []byte) ([]*Stored, error) {
+// bodies returns the length of all bodies, in bytes.
+func bodies(all []*Stored) int {
+	n := 0
+	for _, s := range all {
+		n += len(s.Body)
+	}
+	return n
+}
+
+// decode returns the responses of a record. Their bodies are parts of it, or of
+// what readAll returns of one that is compressed.
+func decode(record []byte, readAll func(io.Reader) ([]byte, error)) ([]*Stored, error) {
 	if len(record) < headBytes || string(record[:len(magic)]) != magic {
 		return nil, fmt.Errorf("%w: it does not begin as one", errDamaged)
 	}
@@ -65,7 +73,7 @@ func decode(record []byte) ([]*Stored, error) {
 	if kind == zipped {
 		r, err := gzip.NewReader(bytes.NewReader(rest))
 		if err == nil {
-			rest, err = io.ReadAll(r)
+			rest, err = readAll(r)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", errDamaged, err)

@@ -20,7 +20,9 @@ import (
 // and not run.
 type Storage interface {
 	// Load returns the record that was saved last under a key, nil without an
-	// error if there is none or it has expired. The record is the caller's.
+	// error if there is none or it has expired. The record is the caller's. Read
+	// through a [downloader.Buffers] it waits for the memory that
+	// DOWNLOAD_MAX_ACTIVE_SIZE allows, and fails if ctx ends first.
 	Load(ctx context.Context, key string) ([]byte, error)
 
 	// Save puts a record in place of what was there, as a whole: who loads at the

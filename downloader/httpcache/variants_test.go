@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"sync"
 	"testing"
@@ -67,7 +68,7 @@ func TestVariantsAreReplaced(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if stored, err := decode(record); err != nil || len(stored) != maxVariants || all < maxVariants {
+		if stored, err := decode(record, io.ReadAll); err != nil || len(stored) != maxVariants || all < maxVariants {
 			t.Errorf("%d variants, %v, of %d responses, want %d", len(stored), err, all, maxVariants)
 		}
 	})
