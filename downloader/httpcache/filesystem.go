@@ -92,24 +92,27 @@ func (f *filesystem) read(ctx context.Context, path string, size int64) ([]byte,
 	return f.buffers.Read(ctx, file, size, 0)
 }
 
-// Save writes a file beside the place and moves it there.
+// Save writes a file in a folder beside and moves it to its place.
 func (f *filesystem) Save(_ context.Context, key string, record []byte) error {
-	path := f.path(key)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("make a folder of the cache: %w", err)
+	path, beside := f.path(key), filepath.Join(f.dir, unfinished)
+	for _, dir := range []string{filepath.Dir(path), beside} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("make a folder of the cache: %w", err)
+		}
 	}
-	if err := write(path, record); err != nil {
+	if err := write(beside, path, record); err != nil {
 		return fmt.Errorf("write a cached response: %w", err)
 	}
 	f.grown(int64(len(record)))
 	return nil
 }
 
-// unfinished begins the name of a file that is being written.
-const unfinished = "new-"
+// unfinished is the folder of the files that are being written. They have it in their
+// names as well.
+const unfinished = "new"
 
-func write(path string, record []byte) error {
-	file, err := os.CreateTemp(filepath.Dir(path), unfinished)
+func write(beside, path string, record []byte) error {
+	file, err := os.CreateTemp(beside, unfinished+"-")
 	if err != nil {
 		return err
 	}

@@ -24,8 +24,7 @@ type aFile struct {
 // One goroutine does it, the others go on.
 func (f *filesystem) grown(n int64) {
 	full := f.used.Add(n) > f.MaxSize && f.MaxSize > 0
-	first := (f.Expires > 0 || f.MaxSize > 0) && !f.swept.Load()
-	if !full && !first || !f.sweeping.TryLock() {
+	if !full && f.swept.Load() || !f.sweeping.TryLock() {
 		return
 	}
 	defer f.sweeping.Unlock()
@@ -33,12 +32,27 @@ func (f *filesystem) grown(n int64) {
 	f.swept.Store(true)
 }
 
-// sweep removes what has expired and, if the rest takes more than HTTPCACHE_MAX_SIZE,
-// the oldest of it until a tenth is free.
+// sweep removes what crashes left unfinished, what has expired and, if the rest takes
+// more than HTTPCACHE_MAX_SIZE, the oldest of it until a tenth is free. Entries that
+// can stay for ever it does not look at: there may be millions.
 func (f *filesystem) sweep() {
+	for _, file := range f.files(unfinished) {
+		if strings.HasPrefix(filepath.Base(file.path), unfinished+"-") && time.Since(file.written) > abandoned {
+			f.evict(file)
+		}
+	}
+	if f.Expires > 0 || f.MaxSize > 0 {
+		f.sweepEntries()
+	}
+}
+
+func (f *filesystem) sweepEntries() {
 	var used int64
 	var left []aFile
-	for _, file := range f.files() {
+	for _, file := range f.files("[0-9a-f][0-9a-f]") {
+		if !file.isEntry() {
+			continue
+		}
 		if f.expired(file.written) {
 			f.evict(file)
 			continue
@@ -65,11 +79,10 @@ func (f *filesystem) evict(file aFile) {
 	}
 }
 
-// files returns the files of the cache, by the pattern SPIDER/ab/abcd…: nothing
-// else that may be in the folder is ever touched. What a crash left unfinished it
-// removes. Files that vanish meanwhile are not there.
-func (f *filesystem) files() []aFile {
-	folders, err := filepath.Glob(filepath.Join(escaped(f.Root), "*", "[0-9a-f][0-9a-f]"))
+// files returns what lies in the folders of all spiders with a name by a pattern. Files
+// that vanish meanwhile are not there.
+func (f *filesystem) files(pattern string) []aFile {
+	folders, err := filepath.Glob(filepath.Join(escaped(f.Root), "*", pattern))
 	if err != nil {
 		f.log.Warn().Err(err).Msg("Error looking for old responses in the cache")
 	}
@@ -84,13 +97,7 @@ func (f *filesystem) files() []aFile {
 			if err != nil || !info.Mode().IsRegular() {
 				continue
 			}
-			file := aFile{filepath.Join(folder, e.Name()), info.Size(), info.ModTime()}
-			switch {
-			case isKey(e.Name()) && strings.HasPrefix(e.Name(), filepath.Base(folder)):
-				all = append(all, file)
-			case strings.HasPrefix(e.Name(), unfinished) && time.Since(file.written) > abandoned:
-				f.evict(file)
-			}
+			all = append(all, aFile{filepath.Join(folder, e.Name()), info.Size(), info.ModTime()})
 		}
 	}
 	return all
@@ -104,4 +111,9 @@ func escaped(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
-func isKey(name string) bool { return len(name) == 40 && strings.Trim(name, "0123456789abcdef") == "" }
+// isEntry reports whether a file is one of the cache by its name, SPIDER/ab/abcd…:
+// nothing else that may be in the folder is ever touched.
+func (f *aFile) isEntry() bool {
+	dir, name := filepath.Split(f.path)
+	return len(name) == 40 && strings.Trim(name, "0123456789abcdef") == "" && strings.HasPrefix(name, filepath.Base(dir))
+}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -99,34 +100,64 @@ func TestTooLargeForTheCache(t *testing.T) {
 	}
 }
 
-// The first Save removes what has expired and what a crash left behind, but not what another crawl is writing.
+// The first Save removes what has expired.
 func TestSweep(t *testing.T) {
 	root := t.TempDir()
 	before := openAt(t, root, "x", nil)
 	put(t, before, keyNumbered(1), 10, 25*time.Hour)
 	put(t, before, keyNumbered(2), 10, 23*time.Hour)
-	dir := filepath.Dir(before.(*filesystem).path(keyNumbered(1)))
-	for name, age := range map[string]time.Duration{"new-1": 2 * time.Hour, "new-2": time.Minute} {
-		path := filepath.Join(dir, name)
-		then := time.Now().Add(-age)
-		if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path, then, then); err != nil {
-			t.Fatal(err)
-		}
-	}
 	s := openAt(t, root, "x", map[string]any{"HTTPCACHE_EXPIRATION_SECS": "24h"})
 	put(t, s, keyNumbered(3), 10, 0)
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(entries) != 1 || entries[0].Name() != "new-2" {
-		t.Errorf("in the folder are %v, want only what is being written", entries)
+	if _, err := os.Stat(before.(*filesystem).path(keyNumbered(1))); err == nil {
+		t.Error("an entry is left that has expired")
 	}
 	if !has(t, s, keyNumbered(2)) || !has(t, s, keyNumbered(3)) {
 		t.Error("an entry is gone that has not expired")
+	}
+}
+
+// The first Save removes what crashes left behind, whatever the settings are, but not what another crawl is writing.
+func TestSweepUnfinished(t *testing.T) {
+	for name, values := range map[string]map[string]any{
+		"plain": nil, "expiration": {"HTTPCACHE_EXPIRATION_SECS": "24h"}, "size": {"HTTPCACHE_MAX_SIZE": 1 << 20},
+	} {
+		root := t.TempDir()
+		for _, spider := range []string{"x", "y"} {
+			dir := filepath.Join(root, spider, "new")
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for file, age := range map[string]time.Duration{"new-1": 2 * time.Hour, "new-2": time.Minute, "mine": 2 * time.Hour} {
+				path, then := filepath.Join(dir, file), time.Now().Add(-age)
+				if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Chtimes(path, then, then); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		put(t, openAt(t, root, "x", values), keyNumbered(3), 10, 0)
+		left, err := filepath.Glob(filepath.Join(root, "*", "new", "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{filepath.Join(root, "x", "new", "mine"), filepath.Join(root, "x", "new", "new-2"), filepath.Join(root, "y", "new", "mine"), filepath.Join(root, "y", "new", "new-2")}
+		if !slices.Equal(left, want) {
+			t.Errorf("%s: left are %q, want %q", name, left, want)
+		}
+	}
+}
+
+// An entry that is being written lies where a start looks for what crashes left, not among all others.
+func TestUnfinishedFolder(t *testing.T) {
+	s := openAt(t, t.TempDir(), "x", nil).(*filesystem)
+	path := s.path(keyNumbered(1))
+	if err := os.MkdirAll(path, 0o700); err != nil { // in the way of the entry
+		t.Fatal(err)
+	}
+	if err := s.Save(t.Context(), keyNumbered(1), []byte("record")); err == nil || !strings.Contains(err.Error(), filepath.Join(s.dir, "new", "new-")) {
+		t.Errorf("error %v, want one that names a file in the folder new", err)
 	}
 }
 
@@ -141,7 +172,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range len(whole) { // what a write that was cut leaves: a file beside
-		if err := os.WriteFile(filepath.Join(filepath.Dir(file), fmt.Sprintf("new-%d", n)), whole[:n], 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(file), "..", "new", fmt.Sprintf("new-%d", n)), whole[:n], 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
