@@ -115,6 +115,9 @@ func strip(u string) string {
 	}
 	host := rest[strings.LastIndexByte(rest[:end], '@')+1 : end]
 	host = strings.TrimSuffix(host, port)
+	if host == "" || strings.HasSuffix(host, port) { // no host that there is
+		return ""
+	}
 	if len(host) == end {
 		return u
 	}

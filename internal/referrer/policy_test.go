@@ -49,6 +49,8 @@ func FuzzStrip(f *testing.F) {
 	f.Add("https://a@b@c/")
 	f.Add("http:\\\\u:p@h\\x@y")
 	f.Add("ftps://[::1]:990")
+	f.Add("http://:80:80")
+	f.Add("http://u@:80/")
 	f.Fuzz(func(t *testing.T, u string) {
 		got := strip(u)
 		if got == "" {
