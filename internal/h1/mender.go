@@ -59,8 +59,8 @@ func (m *Mender) Begin(head bool, notes *Note) {
 }
 
 // Extra reports whether the server has sent something behind a response to which
-// there was no request. What the next response on the connection is can not be
-// told then.
+// there was no request, or is likely to. What the next response on the connection is
+// can not be told then.
 func (m *Mender) Extra() bool { return m.extra }
 
 // Pass counts n bytes that are passed on as they are. It reports false if
@@ -159,6 +159,8 @@ func (m *Mender) expect(h *head) {
 	case h.status == 0 || h.status == 101 || h.torn: // its reader will say that it is no response
 		m.phase = passing
 	case h.status/100 == 1: // the head of the response is still to come
+	case m.head && h.chunked: // servers that say so in vain may send the chunks, too
+		m.phase, m.extra = ended, true
 	case m.head || h.status == 204 || h.status == 304 || h.length == 0 && !h.chunked:
 		m.phase = ended
 	case h.chunked:

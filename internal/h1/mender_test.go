@@ -115,6 +115,11 @@ func TestMenderChunks(t *testing.T) {
 	if got, notes := mended(head+"3\nabc", 9, true); got != head || notes != 0 {
 		t.Errorf("the answer to HEAD: %q %b, want the head", got, notes)
 	}
+	var m h1.Mender
+	m.Begin(true, new(h1.Note))
+	if m.Push(nil, []byte(head), false); !m.Extra() {
+		t.Error("the answer to HEAD says that there are chunks, and the connection goes on")
+	}
 }
 
 // A mender has another response after the first, if it is told so. What comes
