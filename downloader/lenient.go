@@ -105,6 +105,9 @@ func (c *lenient) Read(p []byte) (int, error) {
 	}
 	n := copy(p, c.ready)
 	c.ready = c.ready[n:]
+	if len(c.ready) == 0 && c.err == nil && c.mender.Extra() { // at once, or the connection goes to the next request
+		return n, io.EOF
+	}
 	return n, nil
 }
 

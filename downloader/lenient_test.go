@@ -203,3 +203,30 @@ func TestHTTPExtra(t *testing.T) {
 		})
 	}
 }
+
+// A connection that has come to its end is not handed to a request that may not be
+// sent twice.
+func TestHTTPExtraBeforePost(t *testing.T) {
+	u := listen(t, func(c net.Conn, r *bufio.Reader) {
+		for {
+			req, err := http.ReadRequest(r)
+			if err != nil {
+				return
+			}
+			_, _ = io.Copy(io.Discard, req.Body)
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi\r\n")
+		}
+	})
+	h, _ := newHandler(t)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 25 {
+				if _, err := h.Fetch(t.Context(), &crawl.Request{URL: u, Method: http.MethodPost, Body: []byte("a=1")}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -3,6 +3,7 @@ package middleware
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,9 +24,9 @@ const (
 type robotsFile struct {
 	file    *robots.File // nil if the server could not be asked: nothing is allowed
 	why     error        // why it could not be asked, nil if it could
-	via     string       // the proxy through which it could not be asked, "" without
 	expires time.Time
-	noted   atomic.Bool // that it asks for a delay
+	ways    map[string]time.Time // until when it is not asked again, by the proxy through which it could not be; "" without
+	noted   atomic.Bool          // that it asks for a delay
 }
 
 func (f *robotsFile) allows(tokens []string, path string) bool {
@@ -46,8 +47,9 @@ func (f *robotsFile) size() int {
 }
 
 // A robotsSource reads the robots.txt of an origin, on the same ways as a request
-// goes. It is safe for concurrent use. The only error is that of a context which
-// ended: what else goes wrong is an answer.
+// goes. It is safe for concurrent use. An error says nothing about the server: a
+// context has ended, or the process has no descriptor left. What else goes wrong is
+// an answer.
 type robotsSource interface {
 	read(ctx context.Context, origin string, r *crawl.Request) (*robotsFile, error)
 }
@@ -120,7 +122,7 @@ func (c *robotsCache) look(origin, proxy string, now time.Time) (f *robotsFile, 
 	switch {
 	case e.fetching != nil:
 		return nil, e.fetching, false
-	case e.file != nil && now.Before(e.file.expires) && (e.file.why == nil || e.file.via == proxy):
+	case e.file != nil && e.file.counts(proxy, now):
 		return e.file, nil, false
 	}
 	e.fetching = make(chan struct{})
@@ -160,13 +162,30 @@ func (c *robotsCache) fetch(ctx context.Context, origin string, r *crawl.Request
 	return c.source.read(ctx, origin, r)
 }
 
+// maxWays bounds the proxies of which is known that they did not reach an origin.
+const maxWays = 256
+
+// counts reports whether the file need not be asked for again by a proxy.
+func (f *robotsFile) counts(proxy string, now time.Time) bool {
+	if f.why != nil {
+		return now.Before(f.ways[proxy])
+	}
+	return now.Before(f.expires)
+}
+
 // follow takes what goes on to count of the file before, which may be nil.
 func (f *robotsFile) follow(before *robotsFile) {
 	if before == nil {
 		return
 	}
 	f.noted.Store(before.noted.Load())
-	if f.file == nil {
-		f.file = before.file
+	switch {
+	case f.why == nil:
+	case before.file != nil: // what is known is the same by all ways
+		f.file, f.why = before.file, nil
+	case len(before.ways) < maxWays:
+		ways := maps.Clone(before.ways)
+		maps.Copy(ways, f.ways)
+		f.ways = ways
 	}
 }

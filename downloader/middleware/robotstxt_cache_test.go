@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -196,11 +197,11 @@ func TestRobotsCacheIsBounded(t *testing.T) {
 // could not do another may; what one has brought counts for all.
 func TestRobotsTxtProxies(t *testing.T) {
 	t.Parallel()
-	const dead, good = "http://dead.test:3128", "http://good.test:3128"
+	const dead, other, good = "http://dead.test:3128", "http://dead2.test:3128", "http://good.test:3128"
 	var ways []string
 	w := newRobots(t, nil, func(ctx context.Context, r *crawl.Request) (*crawl.Response, error) {
 		ways = append(ways, r.Options.Proxy+r.Options.BindAddress)
-		if r.Options.Proxy == dead {
+		if r.Options.Proxy != good {
 			return nil, &crawl.DownloadError{Kind: crawl.FailRefused, Name: "DownloadConnectionRefusedError", Err: errors.New("refused")}
 		}
 		return body("User-agent: *\nDisallow: /no")(ctx, r)
@@ -212,13 +213,32 @@ func TestRobotsTxtProxies(t *testing.T) {
 		proxy string
 		kind  crawl.FailureKind
 		asked int
-	}{{dead, crawl.FailRefused, 1}, {dead, crawl.FailRefused, 1}, {good, "", 2}, {dead, "", 2}} {
+	}{{dead, crawl.FailRefused, 1}, {other, crawl.FailRefused, 2}, {dead, crawl.FailRefused, 2}, {other, crawl.FailRefused, 2}, {good, "", 3}, {dead, "", 3}, {other, "", 3}} {
 		err := w.fetch(t, by(c.proxy))
 		if c.kind == "" && err != nil || c.kind != "" && crawl.KindOf(err) != c.kind || len(ways) != c.asked {
 			t.Errorf("by %s: %v, %d fetches of robots.txt, want kind %q and %d", c.proxy, err, len(ways), c.kind, c.asked)
 		}
 	}
-	if ways[0] != dead+"192.0.2.7" || ways[1] != good+"192.0.2.7" {
+	if ways[0] != dead+"192.0.2.7" || ways[2] != good+"192.0.2.7" {
 		t.Errorf("robots.txt was asked for by %q", ways)
+	}
+}
+
+// That this process has no descriptor left says nothing about a server.
+func TestRobotsTxtNoDescriptor(t *testing.T) {
+	t.Parallel()
+	full := true
+	w := newRobots(t, nil, func(ctx context.Context, r *crawl.Request) (*crawl.Response, error) {
+		if full {
+			return nil, &crawl.DownloadError{Kind: crawl.FailConnection, Name: "DownloadFailedError", Err: syscall.EMFILE}
+		}
+		return body("")(ctx, r)
+	})
+	if err := w.fetch(t, get("http://a.test/")); !errors.Is(err, syscall.EMFILE) {
+		t.Errorf("error = %v, want that of the descriptors", err)
+	}
+	full = false
+	if err := w.fetch(t, get("http://a.test/")); err != nil {
+		t.Errorf("error = %v when there are descriptors again", err)
 	}
 }

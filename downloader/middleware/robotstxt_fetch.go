@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -50,7 +51,7 @@ func (f *robotsFetcher) read(ctx context.Context, origin string, via *crawl.Requ
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case errors.Is(err, crawl.ErrStopped):
+	case errors.Is(err, crawl.ErrStopped), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return nil, err
 	case err == nil:
 		return f.answered(r, resp), nil
@@ -120,5 +121,6 @@ func (f *robotsFetcher) unreachable(r *crawl.Request, why error) *robotsFile {
 	f.log.Warn().Msgf("%s could not be read: %v. Its server is asked for nothing new for %v; "+
 		"what was known of it still counts, else no page of it is asked for (RFC 9309)", r.URL, why, robotsPenance)
 	failure := &crawl.DownloadError{Kind: crawl.KindOf(why), Name: downloader.ErrorName(why), Err: fmt.Errorf("%s could not be read: %w", r.URL, why)}
-	return &robotsFile{why: failure, via: proxyOf(r), expires: time.Now().Add(robotsPenance)}
+	until := time.Now().Add(robotsPenance)
+	return &robotsFile{why: failure, expires: until, ways: map[string]time.Time{proxyOf(r): until}}
 }
