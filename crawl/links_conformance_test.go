@@ -22,15 +22,21 @@ func TestBaseURLConformance(t *testing.T) {
 			r.Equal(err != nil, true)
 			return
 		}
-		if err != nil {
-			r.Fatal(err)
-		}
-		want, err := htmlPage(c.Expected, "").Join("") // in the form of this program
-		if err != nil {
-			r.Fatal(err)
-		}
-		r.Equal(got, want)
+		sameURL(r, got, err, c.Expected)
 	})
+}
+
+// sameURL compares a URL with the one that is wanted, in the form of this program.
+func sameURL(r *conformance.Row, got string, err error, expected string) {
+	r.Helper()
+	if err != nil {
+		r.Fatal(err)
+	}
+	want, err := htmlPage(expected, "").Join("")
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.Equal(got, want)
 }
 
 func TestJoinConformance(t *testing.T) {
@@ -40,14 +46,7 @@ func TestJoinConformance(t *testing.T) {
 	},
 	) {
 		got, err := htmlPage(c.URL, c.Body).Join(c.Href)
-		if err != nil {
-			r.Fatal(err)
-		}
-		want, err := htmlPage(c.Expected, "").Join("") // in the form of this program
-		if err != nil {
-			r.Fatal(err)
-		}
-		r.Equal(got, want)
+		sameURL(r, got, err, c.Expected)
 	})
 }
 

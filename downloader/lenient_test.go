@@ -28,6 +28,20 @@ func answers(texts ...string) func(net.Conn, *bufio.Reader) {
 	}
 }
 
+// replying serves every request on a connection with a text for its path.
+func replying(text func(path string) string) func(net.Conn, *bufio.Reader) {
+	return func(c net.Conn, r *bufio.Reader) {
+		for {
+			req, err := http.ReadRequest(r)
+			if err != nil {
+				return
+			}
+			_, _ = io.Copy(io.Discard, req.Body)
+			_, _ = io.WriteString(c, text(req.URL.Path))
+		}
+	}
+}
+
 // lenientCases are responses that browsers read and net/http does not.
 var lenientCases = []struct {
 	name, text string
@@ -170,15 +184,7 @@ func TestHTTPExtra(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			u := listen(t, func(c net.Conn, r *bufio.Reader) {
-				for {
-					req, err := http.ReadRequest(r)
-					if err != nil {
-						return
-					}
-					_, _ = io.WriteString(c, response(req.URL.Path)+extra)
-				}
-			})
+			u := listen(t, replying(func(path string) string { return response(path) + extra }))
 			h, _ := newHandler(t)
 			var wg sync.WaitGroup
 			for g := range 8 {
@@ -207,16 +213,7 @@ func TestHTTPExtra(t *testing.T) {
 // A connection that has come to its end is not handed to a request that may not be
 // sent twice.
 func TestHTTPExtraBeforePost(t *testing.T) {
-	u := listen(t, func(c net.Conn, r *bufio.Reader) {
-		for {
-			req, err := http.ReadRequest(r)
-			if err != nil {
-				return
-			}
-			_, _ = io.Copy(io.Discard, req.Body)
-			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi\r\n")
-		}
-	})
+	u := listen(t, replying(func(string) string { return "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi\r\n" }))
 	h, _ := newHandler(t)
 	var wg sync.WaitGroup
 	for range 8 {

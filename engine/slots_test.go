@@ -25,27 +25,6 @@ func slotNamed(env *crawl.Env, name string) (crawl.SlotStatus, bool) {
 	return list[i], true
 }
 
-// stackOf is a scheduler of one's own.
-func stackOf(*crawl.Env) (scheduler.Scheduler, error) { return &pile{}, nil }
-
-type pile struct{ requests []*crawl.Request }
-
-func (s *pile) Enqueue(_ context.Context, r *crawl.Request) (bool, error) {
-	s.requests = append(s.requests, r)
-	return true, nil
-}
-
-func (s *pile) Next(context.Context) (*crawl.Request, error) {
-	if len(s.requests) == 0 {
-		return nil, nil
-	}
-	r := s.requests[0]
-	s.requests = s.requests[1:]
-	return r, nil
-}
-
-func (s *pile) HasPending(context.Context) (bool, error) { return len(s.requests) > 0, nil }
-
 // Slots are listed and changed while the crawl runs, whoever keeps the queue; a
 // change counts at once for what waits.
 func TestChangeSlots(t *testing.T) {
@@ -54,7 +33,7 @@ func TestChangeSlots(t *testing.T) {
 		t.Run(sched, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				v, p := newVisits(), &probe{schedule: stackOf}
+				v, p := newVisits(), &probe{schedule: newMinimal}
 				p.polite(t, v)
 				p.connect = p.meet
 				p.visit(9, "a.test")
